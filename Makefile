@@ -1,0 +1,41 @@
+# The front door. Each target works on a fresh clone with python3, make and a package index:
+#   make conformance                     judges the newest JAX that this Python can install
+#   make conformance PYTHON=python3.12   the same with another Python
+#   make test                            this project's own checks and tests
+# ARGS goes to pytest, for instance: make conformance ARGS="--rule 'PUT-0*' --partitioner shardy"
+
+PYTHON ?= python3
+ARGS ?=
+version := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+ifeq ($(version),)
+$(error $(PYTHON) does not run; name a Python 3.11 or newer with PYTHON=)
+endif
+env := .envs/$(version)
+python := $(env)/bin/python
+
+.PHONY: conformance test check format clean
+
+conformance: $(env)/ready
+	mkdir -p reports/out
+	$(python) -m pytest conformance --record reports/out/latest.jsonl $(ARGS)
+
+test: check
+	$(python) -m pytest tests -n 2 $(ARGS)
+
+check: $(env)/ready
+	$(python) -m ruff check .
+	$(python) -m ruff format --check .
+	$(python) -m mypy
+
+format: $(env)/ready
+	$(python) -m ruff check --fix-only .
+	$(python) -m ruff format .
+
+$(env)/ready: pyproject.toml
+	$(PYTHON) -m venv $(env)
+	$(python) -m pip install --quiet --upgrade pip
+	$(python) -m pip install --quiet '.[jax,dev,bench]'
+	touch $@
+
+clean:
+	rm -rf .envs .tox .asv reports/out build *.egg-info

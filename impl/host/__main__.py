@@ -1,0 +1,40 @@
+"""`python -m impl.host`: a template (with --control) or a single host (with --channel). Started by the pool."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import socket
+
+from .serve import Subject, serve
+from .template import PR_SET_PDEATHSIG, Template, detach, prctl
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m impl.host", description=__doc__)
+    parser.add_argument("--subject", required=True)
+    parser.add_argument("--target", required=True)
+    parser.add_argument("--probes", required=True)
+    parser.add_argument("--partitioner")
+    parser.add_argument("--foreground", action="store_true", help="keep the terminal")
+    ends = parser.add_mutually_exclusive_group(required=True)
+    ends.add_argument("--control", type=int, help="descriptor of a template's control socket")
+    ends.add_argument("--channel", type=int, help="descriptor of a host's channel")
+    options = parser.parse_args()
+    for descriptor in (options.control, options.channel):
+        if descriptor is not None:
+            os.set_inheritable(descriptor, False)  # no program that a subject starts may hold it
+    if options.control is not None:
+        detach(None)
+        with socket.socket(fileno=options.control) as control:
+            Template(Subject(options.subject, options.target), options.probes, control).run()
+        return
+    if not options.foreground:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        detach(None)
+    serve(Subject(options.subject, options.target), options.partitioner, options.probes, options.channel)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""One request on the user's own terminal: breakpoints, prints and Ctrl-C reach the probe."""
+
+from __future__ import annotations
+
+import select
+import signal
+import tempfile
+from pathlib import Path
+
+from .facts import Configuration, Hello, Outcome, Request
+from .launch import Spawning
+from .talk import Attempt, Talk
+
+
+def foreground(
+    configuration: Configuration, request: Request, *, probes: str = "conformance.probes"
+) -> tuple[Hello, Outcome]:
+    """Runs one request with no time limit, in a process that has this one's stdin, stdout and stderr."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)  # a handler is not inherited, being ignored is
+    try:
+        with tempfile.TemporaryDirectory(prefix="shardspec-") as folder:
+            return _run(configuration, request, probes, Path(folder))
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _run(configuration: Configuration, request: Request, probes: str, folder: Path) -> tuple[Hello, Outcome]:
+    start = Spawning(configuration.subject, configuration.python, configuration.target, probes, folder, foreground=True)
+    talk = Talk(configuration, start.launch(configuration.partitioner))
+    attempt = Attempt(request)
+    talk.send(attempt)
+    talk.close()
+    while talk.child.status is None:
+        if not talk.deaf:
+            select.select([talk.child.channel], [], [], 0.1)
+            talk.receive()
+        start.poll()
+    talk.receive()
+    start.forget(talk.child)
+    hello = talk.hello or Hello(problem=start.problem or "the host died before it said hello")
+    if hello.problem or not talk.begun():
+        return hello, Outcome("not_run", reason=hello.problem)
+    if talk.fault is not None:
+        return hello, attempt.partial("error", reason=talk.fault)
+    if attempt.outcome is not None and talk.child.status == 0:
+        return hello, attempt.outcome
+    died, status = talk.death()
+    return hello, attempt.partial("crashed", signal=died, exit=status, late=attempt.outcome is not None)

@@ -1,0 +1,281 @@
+"""The pool on a subject without JAX: what it makes of processes that behave and of processes at their worst."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from impl.host import Configuration, Outcome, Pool, Request, foreground
+
+ROOT = Path(__file__).parents[1]
+TOY = Configuration("tests.toys", sys.executable, "toy:8", "shardy")
+PROBES = "tests.toys.probes"
+
+
+def ask(probe, id="", **case):
+    return Request(TOY, f"toy.{probe}", f"{probe}{id}", case)
+
+
+@pytest.fixture(params=[True, False], ids=["fork", "spawn"])
+def fork(request):
+    return request.param
+
+
+@pytest.fixture
+def pool(fork):
+    pool = Pool(probes=PROBES, cell_timeout=1.0, fork=fork)
+    yield pool
+    pool.kill()
+
+
+def run(pool, *requests):
+    """The outcomes of requests that are all sent ahead, as the judge would take them."""
+    pool.want(requests)
+    return [pool.take(request) for request in requests]
+
+
+def alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def gone(pids, within=5.0):
+    end = time.monotonic() + within
+    while any(map(alive, pids)) and time.monotonic() < end:
+        time.sleep(0.02)
+    return not any(map(alive, pids))
+
+
+def test_hello_says_what_the_host_is(pool):
+    hello = pool.open(TOY)
+    assert hello.problem is None
+    assert (hello.version, len(hello.devices), hello.partitioner) == ("1.0", 8, "shardy")
+
+
+def test_outcomes_come_back_to_their_requests(pool):
+    outcomes = run(pool, *(ask("fine", i, n=i) for i in range(200)))
+    assert [outcome.fields for outcome in outcomes] == [{"n": i} for i in range(200)]
+    assert run(pool, ask("returns"))[0].fields == {"returned": True}
+    assert pool.counts() == {"observations": 201, "reruns": 0, "restarts": 0}
+
+
+def test_a_request_is_run_once_however_often_it_is_wanted(pool):
+    first = run(pool, ask("fine", n=1), ask("fine", n=1))
+    assert first == run(pool, ask("fine", n=1)) * 2
+    assert pool.counts()["observations"] == 1
+
+
+def test_a_segfault_is_one_outcome_with_what_was_seen_before(pool):
+    before, crash, after = run(pool, ask("fine", n=1), ask("segfault"), ask("fine", 2, n=2))
+    assert (before.status, after.status) == ("ended", "ended")
+    assert (crash.status, crash.signal, crash.touch, crash.fields) == ("crashed", "SIGSEGV", "touch", {"before": 1})
+    assert (crash.attempt, crash.late) == (2, False)
+    assert "last words" in crash.stderr
+    assert "Segmentation fault" in crash.stderr
+    assert pool.counts() == {"observations": 3, "reruns": 1, "restarts": 1}
+
+
+def test_an_exit_is_a_death_too(pool):
+    outcome, after = run(pool, ask("leaves", status=0), ask("fine", n=1))
+    assert (outcome.status, outcome.signal, outcome.exit, outcome.touch) == ("crashed", None, 0, "leave")
+    assert after.status == "ended"
+
+
+def test_a_delayed_crash_is_blamed_on_its_own_request(pool):
+    """It strikes while a later, innocent request runs, long after its own outcome was taken."""
+    requests = [ask("fine", n=0), ask("delayed"), *(ask("slow", i) for i in range(10))]
+    outcomes = run(pool, *requests)
+    assert [outcome.status for outcome in outcomes] == ["ended"] * len(requests)
+    pool.close()
+    ((request, blamed),) = pool.late()
+    assert request == ask("delayed")
+    assert (blamed.status, blamed.signal, blamed.late, blamed.fields) == ("crashed", "SIGSEGV", True, {"planted": True})
+    assert pool.late() == []
+    assert pool.incidents() == []
+    assert pool.counts()["observations"] == len(requests)
+
+
+def test_a_delayed_crash_of_the_last_request_is_not_missed(pool):
+    run(pool, ask("fine", n=1), ask("delayed"))
+    pool.close()
+    assert [request for request, _ in pool.late()] == [ask("delayed")]
+
+
+def test_a_death_that_nothing_repeats_is_an_incident(pool, tmp_path):
+    requests = [ask("fine", n=1), ask("dies_once", flag=str(tmp_path / "flag")), ask("fine", 2, n=2)]
+    outcomes = run(pool, *requests)
+    assert [(outcome.status, outcome.attempt) for outcome in outcomes] == [("ended", 1), ("ended", 2), ("ended", 1)]
+    pool.close()
+    (incident,) = pool.incidents()
+    assert "SIGKILL" in incident.what
+    assert incident.requests == (requests[0],)
+    assert pool.late() == []
+
+
+@pytest.mark.parametrize(("probe", "fields"), [("sleeps", {"asleep": True}), ("spins", {})])
+def test_a_silent_host_shows_its_stacks(pool, probe, fields):
+    hung, after = run(pool, ask(probe), ask("fine", n=1))
+    assert (hung.status, hung.fields, hung.reason) == ("hung", fields, None)
+    assert f"in {probe}" in hung.stderr
+    assert after.status == "ended"
+
+
+def test_a_stopped_host_has_no_stacks_and_says_why(pool):
+    hung, after = run(pool, ask("stops"), ask("fine", n=1))
+    assert (hung.status, hung.touch) == ("hung", "stop")
+    assert hung.reason == "no stacks: the process is stopped"
+    assert after.status == "ended"
+
+
+def test_the_time_limit_counts_for_each_request_alone(pool):
+    outcomes = run(pool, *(ask("slow", i, seconds=0.3) for i in range(6)))
+    assert {outcome.status for outcome in outcomes} == {"ended"}
+
+
+def test_the_time_limit_does_not_count_while_the_judge_is_away(pool):
+    requests = [ask("slow", i, seconds=0.4) for i in range(3)]
+    pool.want(requests)
+    pool.take(requests[0])
+    time.sleep(2.5)
+    assert [pool.take(request).status for request in requests] == ["ended"] * 3
+
+
+def test_an_exception_of_the_subject_is_told_from_a_slip_of_the_suite(pool):
+    raises, slips = run(pool, ask("raises"), ask("slips"))
+    assert raises.status == "ended"
+    assert raises.raised == {"class": "ValueError", "message": "may_alias and donate", "at": "act"}
+    assert raises.fields == {"before": 1}
+    assert slips.status == "error"
+    assert "nothing_of_the_kind" in slips.reason
+    assert "toy.py:" in slips.reason
+
+
+def test_what_a_subject_prints_stays_off_the_channel(pool):
+    printed, after = run(pool, ask("prints"), ask("fine", n=1))
+    assert (printed.status, printed.fields) == ("ended", {"printed": True})
+    assert "rubbish" in printed.stderr
+    assert "from a program" in printed.stderr
+    assert (after.status, after.stderr) == ("ended", "")
+
+
+@pytest.mark.parametrize("probe", ["not_data", "too_much"])
+def test_an_observation_that_is_no_plain_data_is_an_error(pool, probe):
+    outcome, after = run(pool, ask(probe), ask("fine", n=1))
+    assert outcome.status == "error"
+    assert "not plain data" in outcome.reason
+    assert after.status == "ended"
+
+
+def test_a_probe_that_forks_answers_once(pool):
+    forked, *others = run(pool, ask("forks"), *(ask("fine", i, n=i) for i in range(50)))
+    assert (forked.status, forked.fields) == ("ended", {"pid_is_zero": False})
+    assert [outcome.fields["n"] for outcome in others] == list(range(50))
+
+
+def test_a_host_that_closes_its_channel_is_ended(pool):
+    closed, after = run(pool, ask("closes"), ask("fine", n=1))
+    assert (closed.status, closed.reason) == ("error", "the host closed its channel")
+    assert after.status == "ended"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux hands orphans to the template")
+def test_nothing_that_a_host_started_outlives_the_pool(tmp_path):
+    pool = Pool(probes=PROBES)
+    assert run(pool, ask("leaves_children", file=str(tmp_path / "pids")))[0].status == "ended"
+    pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
+    assert all(map(alive, pids))
+    pool.close()
+    assert gone(pids)
+
+
+def test_several_hosts_share_the_work_and_take_each_observation_once():
+    pool = Pool(probes=PROBES, hosts=3)
+    outcomes = run(pool, *(ask("slow", i, seconds=0.01) for i in range(100)), ask("segfault"))
+    pool.close()
+    assert [outcome.status for outcome in outcomes] == ["ended"] * 100 + ["crashed"]
+    assert pool.counts() == {"observations": 101, "reruns": 1, "restarts": 1}
+
+
+@pytest.mark.parametrize("victim", ["host", "judge"])
+def test_a_kill_in_the_middle_leaves_no_process_behind(victim, fork):
+    code = f"""
+import sys
+from tests.test_pool import Pool, PROBES, TOY, ask
+pool = Pool(probes=PROBES, fork={fork})
+requests = [ask("slow", i, seconds=0.02) for i in range(100)]
+pool.want(requests)
+for i, request in enumerate(requests):
+    print(pool.take(request).status, flush=True)
+    if i == 10:
+        (lane,) = pool.lanes.values()
+        print("pid", lane.workers[0].child.pid, getattr(lane.launcher, "process", None) and lane.launcher.process.pid, flush=True)
+pool.close()
+print(len(pool.late()), len(pool.incidents()))
+"""
+    judge = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    lines = []
+    for line in judge.stdout:
+        lines.append(line.strip())
+        if line.startswith("pid"):
+            pids = [int(pid) for pid in line.split()[1:] if pid != "None"]
+            os.kill(pids[0] if victim == "host" else judge.pid, signal.SIGKILL)
+    judge.wait(30)
+    assert gone(pids)
+    if victim == "host":
+        assert lines.count("ended") == 100
+        assert lines[-1] == "0 1", "no request is blamed; the death is an incident"
+    else:
+        assert judge.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        ("no jax", "JAX is not there"),
+        ("no devices", "no devices: RuntimeError: Unable to initialize backend"),
+        ("fewer devices", "fewer devices than asked: toy:8 needs 8, the host has 1"),
+        ("dead switch", "the partitioner that ran is gspmd, not shardy"),
+        ("host dies", "a fresh host died at once (SIGILL)"),
+    ],
+)
+def test_an_environment_that_cannot_be_judged_is_told_from_a_deviation(pool, monkeypatch, fault, says):
+    monkeypatch.setenv("TOY_FAULT", fault)
+    hello = pool.open(TOY)
+    assert hello.problem.startswith(says)
+    outcomes = run(pool, ask("fine", n=1), ask("segfault"))
+    assert outcomes == [Outcome("not_run", reason=hello.problem)] * 2
+    pool.close()
+    assert pool.incidents() == []
+
+
+def test_a_template_that_dies_is_the_environments_fault(monkeypatch):
+    monkeypatch.setenv("TOY_FAULT", "template dies")
+    pool = Pool(probes=PROBES, fork=True)
+    assert "died (SIGILL)" in pool.open(TOY).problem
+    pool.close()
+
+
+def test_a_python_that_is_not_there(pool):
+    nowhere = Configuration("tests.toys", "/nowhere/python", "toy:8", "shardy")
+    assert pool.open(nowhere).problem == "cannot start /nowhere/python: No such file or directory"
+    pool.close()
+
+
+def test_one_broken_configuration_does_not_stop_another(pool):
+    nowhere = Configuration("tests.toys", "/nowhere/python", "toy:8", "shardy")
+    lost = Request(nowhere, "toy.fine", "fine", {"n": 1})
+    assert [outcome.status for outcome in run(pool, lost, ask("fine", n=1))] == ["not_run", "ended"]
+
+
+def test_the_foreground_runs_one_request_on_the_own_terminal(capfd):
+    hello, outcome = foreground(TOY, ask("prints"), probes=PROBES)
+    assert (hello.problem, outcome.status, outcome.fields) == (None, "ended", {"printed": True})
+    assert "from a program" in capfd.readouterr().out
+    _, outcome = foreground(TOY, ask("segfault"), probes=PROBES)
+    assert (outcome.status, outcome.signal, outcome.touch) == ("crashed", "SIGSEGV", "touch")
