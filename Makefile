@@ -33,9 +33,9 @@ format: $(env)/ready
 
 $(env)/ready: pyproject.toml
 	$(PYTHON) -m venv $(env)
-	$(python) -m pip install --quiet --upgrade pip
-	$(python) -m pip install --quiet '.[jax,dev,bench]'
+	$(python) -m pip install --quiet --upgrade 'pip>=25.1'
+	$(python) -m pip install --quiet --group all
 	touch $@
 
 clean:
-	rm -rf .envs .tox .asv reports/out build *.egg-info
+	rm -rf .envs .tox .asv reports/out

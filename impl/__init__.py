@@ -1,0 +1,1 @@
+"""What can be judged, and the host that holds it in a process of its own."""

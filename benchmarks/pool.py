@@ -1,0 +1,141 @@
+"""What judging costs: a request, a crash, a whole run. Targets are those of the walking skeleton."""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from impl.host.facts import Configuration, Request
+from impl.host.launch import ROOT
+from impl.host.pool import Pool
+
+from .means import attributes, watch
+
+BATCH = 600  # requests: the number that the targets speak of
+SUBJECTS = ["tests.toys", "stock"]  # without JAX: the pool alone; with it: the host's heap collection and waits too
+
+_ids = itertools.count()
+
+
+@cache
+def pool(subject: str) -> tuple[Pool, Configuration]:
+    """A pool with one warm host."""
+    opened = Pool(probes="tests.toys.probes")
+    atexit.register(opened.kill)
+    configuration = Configuration(subject, sys.executable, "cpu:8", "shardy")
+    hello = opened.open(configuration)
+    if hello.problem:
+        raise RuntimeError(hello.problem)
+    opened.take(request(configuration))
+    return opened, configuration
+
+
+def request(configuration: Configuration, probe: str = "toy.fine") -> Request:
+    return Request(configuration, probe, str(next(_ids)), {})
+
+
+def take(pool: Pool, request: Request, status: str = "ended") -> None:
+    """Takes one outcome, which must be what was asked for: a failure is not a price."""
+    outcome = pool.take(request)
+    if outcome.status != status:
+        raise RuntimeError(f"{request.probe} {outcome.status}: {outcome.reason or outcome.stderr}")
+
+
+@attributes(params=SUBJECTS, param_names=["subject"], timer=watch)
+def time_ahead(subject: str) -> None:
+    """A request, with all of them sent ahead. Target: 0.3 ms."""
+    opened, configuration = pool(subject)
+    requests = [request(configuration) for _ in range(BATCH)]
+    with watch.per(BATCH):
+        opened.want(requests)
+        for each in requests:
+            take(opened, each)
+
+
+@attributes(params=SUBJECTS, param_names=["subject"], timer=watch)
+def time_lockstep(subject: str) -> None:
+    """A request, with nothing sent beyond the next one, as under pytest-xdist."""
+    opened, configuration = pool(subject)
+    requests = [request(configuration) for _ in range(BATCH)]
+    with watch.per(BATCH):
+        for each, following in itertools.zip_longest(requests, requests[1:]):
+            opened.want(filter(None, [each, following]))
+            take(opened, each)
+
+
+@attributes(params=SUBJECTS, param_names=["subject"], timer=watch, number=1)
+def time_crash(subject: str) -> None:
+    """From a request whose probe crashes to the outcome of the next one. Target: 0.3 s for one restart.
+
+    Two are in it: the suspect runs again in a fresh host, and the next request gets another.
+    """
+    opened, configuration = pool(subject)
+    crashing, following = request(configuration, "toy.segfault"), request(configuration)
+    with watch:
+        opened.want([crashing, following])
+        take(opened, crashing, "crashed")
+        take(opened, following)
+
+
+class WholeRun:
+    """`make conformance`, run once for all the figures. Targets: 600 cells in 30 s, crashes included; 150 MB."""
+
+    @attributes(timeout=600)
+    def setup_cache(self) -> dict[str, float]:
+        """The figures of one run. asv shares them between the benchmarks; as no call is timed, nothing is forced."""
+        with tempfile.TemporaryDirectory() as folder:
+            memory, record = Path(folder, "memory"), Path(folder, "record")
+            began = time.perf_counter()
+            # -P: this folder is not on the judge's path
+            judge = [sys.executable, "-P", str(Path(__file__).with_name("judge.py")), str(memory)]
+            run = subprocess.run(
+                [*judge, "conformance", "-q", "-p", "no:cacheprovider", "--record", str(record)],
+                cwd=ROOT,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+            seconds = time.perf_counter() - began
+            footer = _footer(record)
+            if not footer.get("complete") or not footer["cells"]:
+                raise RuntimeError(f"the run is not whole (exit {run.returncode}):\n{run.stdout}")
+            return {
+                "seconds": seconds,
+                "peak_memory": int(memory.read_text()) / 1e6,
+                **{name: footer[name] for name in ("cells", "observations", "reruns")},
+                "crashed": footer["verdicts"].get("crashed", 0),
+            }
+
+    @attributes(unit="s")
+    def track_seconds(self, run: dict[str, float]) -> float:
+        return run["seconds"]
+
+    @attributes(unit="s")
+    def track_seconds_per_600_cells(self, run: dict[str, float]) -> float:
+        return run["seconds"] / run["cells"] * 600
+
+    @attributes(unit="MB")
+    def track_peak_memory(self, run: dict[str, float]) -> float:
+        """Of the judge alone."""
+        return run["peak_memory"]
+
+    @attributes(params=["cells", "observations", "crashed", "reruns"], param_names=["what"], unit="")
+    def track_count(self, run: dict[str, float], what: str) -> float:
+        """What the run consisted of: less of it would be faster, and no gain."""
+        return run[what]
+
+
+def _footer(record: Path) -> dict[str, Any]:
+    """The last line of a record, if there is one."""
+    lines = record.read_text().splitlines() if record.exists() else []
+    return json.loads(lines[-1]) if lines else {}

@@ -1,0 +1,83 @@
+"""One cell, without pytest, on the user's own terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
+
+from impl.host import Configuration, Outcome, Request, foreground
+
+from . import rules, waivers
+from .cases import Case, Judgement
+from .cells import Cell, Layout, Look, lay_out
+from .columns import CellName, Column, parse
+from .explain import explain
+from .options import executable
+from .rules import Contract, Rule
+from .run import Result, unobserved
+from .strict import Mistake
+from .verdicts import HELD, judge, known
+
+
+def run(package: str, name: str, python: str, subject: str | None = None) -> int:
+    """Judges the cell of that name and says what was seen; 0 where it is as the contract or a waiver says, else 1."""
+    suite = Path(import_module(package).__path__[0])
+    contract = rules.load(suite / "contract")
+    allowed = waivers.load(suite / "waivers", contract)
+    asked = parse(name)
+    if asked is None:
+        raise Mistake(f"{name} is no cell name; one is PUT-04[CASE]@stock-0.10.2-cpu8-shardy, CASE a case's id")
+    rule, layout = _find(package, contract, asked)
+    case, together, questions = _case(layout, rule, asked.case)
+    configuration = Configuration(subject or asked.subject, executable(python), asked.target, asked.partitioner)
+    request = Request(configuration, layout.judgement.probe, case.id, case.data())
+    hello, outcome = foreground(configuration, request, probes=f"{package}.probes")
+    column = Column(configuration, hello)
+    if hello.problem is None and column.version != asked.version:
+        raise Mistake(f"the cell is of version {asked.version}, {python} has {column.version}: give --subject-python")
+    there = tuple(it for it in together if it.in_force(column.version))
+    if rule not in there:
+        raise Mistake(f"{rule.id} is not in force in {column.version}: since {rule.since}, until {rule.until or 'now'}")
+    cell = Cell(Look(column, case, there, questions, request), rule)
+    if hello.problem is not None:
+        judged, seen = unobserved(cell), None
+    else:
+        judged, seen = judge(((it, case) for it in there), outcome, hello.capabilities)[rule.id], outcome
+    result = Result(cell, allowed.rule(rule, case.id, column, judged), seen)
+    _say(result, outcome)
+    waived = result.ruling.waiver is not None and not result.ruling.unexpected
+    return 0 if waived or (judged.verdict in HELD and not result.ruling.unexpected) else 1
+
+
+def _find(package: str, contract: Contract, asked: CellName) -> tuple[Rule, Layout]:
+    """The rule that a cell's name says, with the cases of its judgement."""
+    rule = contract.rules.get(asked.rule)
+    if rule is None:
+        raise Mistake(f"there is no rule {asked.rule}; near it: {_near(asked.rule, contract.rules)}")
+    stem, chapter = next((stem, it) for stem, it in contract.chapters.items() if it.chapter == rule.chapter)
+    judgement = getattr(import_module(f"{package}.test_{stem}"), f"test_{rule.cases}", None)
+    if not isinstance(judgement, Judgement):
+        raise Mistake(f"{rule.id} has no cases: test_{stem}.py has no test_{rule.cases} = judge(...)")
+    return rule, lay_out(chapter, rule.cases, judgement, [])
+
+
+def _case(layout: Layout, rule: Rule, id: str) -> tuple[Case, tuple[Rule, ...], tuple[rules.Question, ...]]:
+    spoken = {case.id: (case, together, asking) for case, together, asking in layout.speaks if rule in together}
+    if id not in spoken:
+        raise Mistake(f"{rule.id} has no case {id}; near it: {_near(id, spoken)}")
+    return spoken[id]
+
+
+def _near(name: str, names: Iterable[str]) -> str:
+    names = list(names)
+    return ", ".join(get_close_matches(name, names, 3, 0.4) or names[:3]) or "none"
+
+
+def _say(result: Result, outcome: Outcome) -> None:
+    print()
+    for field, value in known(outcome).items():
+        print(f"{field} = {json.dumps(value)}")
+    print(f"\n{explain(result)}", flush=True)

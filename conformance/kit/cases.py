@@ -1,0 +1,71 @@
+"""Cases: points of a rule's parameter space, enumerated exhaustively, each with a readable, stable id."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any, Generic, TypeVar
+
+C = TypeVar("C", bound="Case")
+
+
+@dataclass(frozen=True)
+class Case:
+    """Derive a frozen dataclass; its fields are what the probe is given. Properties may serve `when` and `@expect`."""
+
+    @property
+    def id(self) -> str:
+        """The fields, in order; a class may say it better, as long as ids stay unique and never change."""
+        return "-".join(str(value) for value in self.data().values())
+
+    def data(self) -> dict[str, Any]:
+        """The fields as the probe gets them."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+class Cases(Generic[C]):
+    """An ordered set of cases of one class."""
+
+    def __init__(self, kind: type[C], cases: Iterable[C]) -> None:
+        self.kind = kind
+        self.by_id: dict[str, C] = {}
+        for case in cases:
+            if not re.fullmatch(r"[A-Za-z0-9_.+-]+", case.id):
+                raise ValueError(f"{kind.__name__} id {case.id!r}: use only letters, digits and _ . + - in ids")
+            if case.id in self.by_id:
+                raise ValueError(f"{self.by_id[case.id]} and {case} share the id {case.id}; tell them apart in it")
+            self.by_id[case.id] = case
+
+    def where(self, holds: Callable[[C], bool]) -> Cases[C]:
+        """Those cases for which `holds` is true."""
+        return Cases(self.kind, filter(holds, self))
+
+    def __iter__(self) -> Iterator[C]:
+        return iter(self.by_id.values())
+
+    def __len__(self) -> int:
+        return len(self.by_id)
+
+
+def every(kind: type[C], **values: Iterable[Any]) -> Cases[C]:
+    """Every combination of the values given for each field, the last field varying fastest."""
+    names = [field.name for field in fields(kind)]
+    if wrong := ", ".join(sorted(set(values) ^ set(names))):
+        wanted = f"every({kind.__name__}) wants values for {', '.join(names)}"
+        raise ValueError(f"{wanted}; {wrong} is missing or unknown")
+    return Cases(kind, itertools.starmap(kind, itertools.product(*(values[name] for name in names))))
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Cases and the probe that observes them. Assigned to `test_NAME`; the rules with `cases = "NAME"` judge it."""
+
+    probe: str
+    cases: Cases[Any]
+
+
+def judge(*, probe: str, cases: Cases[Any]) -> Judgement:
+    """Holds `cases`, observed by `probe` (MODULE.FUNCTION in conformance/probes), to the rules that name them."""
+    return Judgement(probe, cases)

@@ -1,0 +1,81 @@
+"""What a run is asked for, checked before anything starts."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from impl.host import Configuration
+
+from .rules import Contract
+from .strict import Mistake
+
+PARTITIONERS = ("shardy", "gspmd")
+
+
+@dataclass(frozen=True)
+class Options:
+    """The configurations to judge and how."""
+
+    configurations: tuple[Configuration, ...]
+    rules: tuple[str, ...]
+    cell_timeout: float
+    hosts: int
+    record: Path
+
+    def chosen(self, rule: str) -> bool:
+        """Whether --rule leaves a rule in."""
+        return not self.rules or any(fnmatchcase(rule, pattern) for pattern in self.rules)
+
+
+def options(
+    contract: Contract,
+    *,
+    subject: str,
+    pythons: Sequence[str],
+    target: str,
+    partitioner: str,
+    rules: Sequence[str],
+    cell_timeout: float,
+    hosts: int,
+    record: Path,
+) -> Options:
+    """The options, or a `Mistake` about the first one that cannot be."""
+    if not re.fullmatch(r"\w+(\.\w+)*", subject):
+        raise Mistake(f"--subject {subject}: give a name such as stock, or a module such as my.subject")
+    if not re.fullmatch(r"cpu:[1-9]\d*", target):
+        raise Mistake(f"--target {target}: unknown; give cpu:N, such as cpu:8")
+    if partitioner not in (*PARTITIONERS, "both"):
+        raise Mistake(f"--partitioner {partitioner}: unknown; give shardy, gspmd or both")
+    if cell_timeout <= 0 or hosts < 1:
+        raise Mistake("--cell-timeout wants seconds above 0, --hosts at least 1")
+    for pattern in rules:
+        if not any(fnmatchcase(rule, pattern) for rule in contract.rules):
+            near = get_close_matches(pattern.upper(), contract.rules, 3, 0.5) or list(contract.rules)[:3]
+            raise Mistake(f"--rule {pattern}: no rule of the contract matches; there are {', '.join(near)}, ...")
+    partitioners = PARTITIONERS if partitioner == "both" else (partitioner,)
+    found = [executable(python) for python in pythons] or [sys.executable]
+    configurations = tuple(Configuration(subject, python, target, it) for python in found for it in partitioners)
+    if len(set(configurations)) < len(configurations):
+        raise Mistake(f"--subject-python {_twice(found)} is given twice; give each Python once")
+    return Options(configurations, tuple(rules), cell_timeout, hosts, record)
+
+
+def executable(python: str) -> str:
+    """The path of a Python, symbolic links kept (they make its environment)."""
+    path = shutil.which(os.path.expanduser(python))  # noqa: PTH111, a Path drops ./
+    if path is None:
+        raise Mistake(f"--subject-python {python}: there is no such program; give the path of an environment's python")
+    return str(Path(path).absolute())
+
+
+def _twice(names: Iterable[str]) -> str:
+    seen: set[str] = set()
+    return next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]

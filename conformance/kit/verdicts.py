@@ -1,0 +1,151 @@
+"""What one observation says about each rule that speaks of it. Pure: data in, data out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from impl.host import Outcome
+
+from .cases import Case
+from .rules import Rule
+
+Verdict = Literal["conforms", "permitted", "deviates", "crashed", "hung", "unsupported", "not_run", "error"]
+
+HELD = frozenset(("conforms", "permitted"))
+DEVIATING = frozenset(("deviates", "crashed", "hung"))
+RED = DEVIATING | {"error", "not_run"}
+"""Verdicts that make a run red, unless a waiver pins them."""
+
+Observation = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The verdict of one cell and what it rests on; `outcome` names the legal outcome seen, where there are several."""
+
+    verdict: Verdict
+    expected: Observation
+    observed: Observation = field(default_factory=dict)
+    outcome: str | None = None
+    reason: str | None = None
+
+
+def judge(spoken: Iterable[tuple[Rule, Case]], outcome: Outcome, capabilities: Collection[str]) -> dict[str, Judged]:
+    """The verdict of every rule that speaks of one observation, by rule id. No crash or hang is invisible."""
+    judged = {rule.id: _one(rule, case, outcome, capabilities) for rule, case in spoken}
+    if outcome.status in ("crashed", "hung"):
+        seen = {id: it for id, it in judged.items() if it.verdict != "unsupported"}
+        if not any(it.verdict == outcome.status for it in seen.values()):
+            judged |= {id: _died(it, outcome) for id, it in seen.items()}
+    return judged
+
+
+def supported(rule: Rule, capabilities: Collection[str]) -> bool:
+    """Whether the API that the rule speaks of is there."""
+    return all(need in capabilities for need in rule.needs)
+
+
+def expected(rule: Rule, case: Case) -> Observation:
+    """What the rule expects of the case, as recorded: its fields, or its outcomes by name."""
+    legal = {name: resolve(wanted, case) for name, wanted in rule.legal.items()}
+    return legal[None] if None in legal else {str(name): wanted for name, wanted in legal.items()}
+
+
+def resolve(wanted: Observation, case: Case) -> Observation:
+    """An expectation with each "@name" replaced by the case's own property of that name."""
+    return {name: plain(getattr(case, value[1:])) if _refers(value) else value for name, value in wanted.items()}
+
+
+def references(rule: Rule) -> set[str]:
+    """The properties of the case that a rule speaks of."""
+    values = (value for wanted in rule.legal.values() for value in wanted.values())
+    return {*rule.when, *(value[1:] for value in values if _refers(value))}
+
+
+def known(outcome: Outcome) -> dict[str, Any]:
+    """Everything that is known of an observation, `raised` and `survives` included.
+
+    `raised` is the string "nothing" where the probe came to its end, so that TOML can spell it.
+    """
+    facts = dict(outcome.fields)
+    if outcome.raised is not None:
+        facts["raised"] = dict(outcome.raised)
+    elif outcome.status == "ended" or outcome.late:
+        facts["raised"] = "nothing"
+    facts["survives"] = outcome.status not in ("crashed", "hung")
+    return facts
+
+
+def same(wanted: Any, seen: Any) -> bool:
+    """Equality of plain data that tells true from 1."""
+    if isinstance(wanted, dict) and isinstance(seen, dict):
+        return wanted.keys() == seen.keys() and all(same(value, seen[key]) for key, value in wanted.items())
+    if isinstance(wanted, list) and isinstance(seen, list):
+        return len(wanted) == len(seen) and all(map(same, wanted, seen))
+    return bool(wanted == seen) and isinstance(wanted, bool) == isinstance(seen, bool)
+
+
+def within(wanted: Any, seen: Any) -> bool:
+    """Whether everything that `wanted` says holds of `seen`, whose tables may say more; lists are compared whole."""
+    if isinstance(wanted, dict) and isinstance(seen, dict):
+        return all(key in seen and within(value, seen[key]) for key, value in wanted.items())
+    return same(wanted, seen)
+
+
+def plain(value: Any) -> Any:
+    """A value as it comes out of a message: tuples are lists, keys are strings."""
+    return json.loads(json.dumps(value))
+
+
+def _refers(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith("@")
+
+
+def _one(rule: Rule, case: Case, outcome: Outcome, capabilities: Collection[str]) -> Judged:
+    if not supported(rule, capabilities):
+        missing = ", ".join(need for need in rule.needs if need not in capabilities)
+        return Judged("unsupported", expected(rule, case), reason=f"not there: {missing}")
+    judged = Judged("error", expected(rule, case), reason=outcome.reason)
+    if outcome.status in ("not_run", "error"):
+        return replace(judged, verdict=outcome.status)
+    facts = known(outcome)
+    judged = replace(judged, observed={name: facts[name] for name in sorted(rule.fields & facts.keys())}, reason=None)
+    died = outcome.status in ("crashed", "hung")
+    undecided = False
+    for name, wanted in rule.legal.items():
+        wanted = resolve(wanted, case)
+        seen = wanted.keys() & facts.keys()
+        agrees = all(_agrees(key, wanted[key], facts[key]) for key in seen)
+        if agrees and len(seen) == len(wanted):
+            return replace(judged, verdict="conforms" if name is None else "permitted", outcome=name)
+        undecided |= len(seen) < len(wanted) and (agrees or died)
+    if died and (undecided or "survives" in rule.fields):
+        return _died(judged, outcome)
+    if outcome.raised is not None:
+        judged = replace(judged, observed={**judged.observed, "raised": facts["raised"]})
+    elif undecided:
+        lacking = ", ".join(sorted(rule.fields - facts.keys()))
+        return replace(judged, verdict="error", reason=f"the probe ended without noting {lacking}")
+    return replace(judged, verdict="deviates")
+
+
+def _agrees(name: str, wanted: Any, seen: Any) -> bool:
+    # An exception's message is nobody's promise: what a rule says of `raised` is what it says, no more.
+    return within(wanted, seen) if name == "raised" else same(wanted, seen)
+
+
+def _died(judged: Judged, outcome: Outcome) -> Judged:
+    """The cell as crashed or hung: how the process ended and the point of touch, then the fields noted before."""
+    how: dict[str, Any]
+    if outcome.status == "hung":
+        how = {"hung": True}
+    else:
+        how = {"signal": outcome.signal} if outcome.signal else {"exit": outcome.exit}
+    noted = {name: value for name, value in judged.observed.items() if name != "survives"}
+    verdict: Verdict = "hung" if outcome.status == "hung" else "crashed"
+    reason = outcome.reason or ("after the probe had ended; found by replay" if outcome.late else None)
+    observed = {**how, "touch": outcome.touch or "begin", **noted}
+    return replace(judged, verdict=verdict, outcome=None, observed=observed, reason=reason)

@@ -1,0 +1,3 @@
+"""Registers the conformance plugin; it starts nothing until cells are collected."""
+
+pytest_plugins = ["conformance.kit.plugin"]

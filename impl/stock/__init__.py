@@ -1,0 +1,40 @@
+"""JAX as installed, as a subject.
+
+A subject offers `environment`, `load` and `start`: a template process calls the first two, starts no backend, and forks
+hosts, each of which calls `start`. Nothing here imports JAX before its environment is set.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .subject import Subject
+
+DEVICE_COUNT = "--xla_force_host_platform_device_count"
+
+
+def environment(target: str) -> dict[str, str]:
+    """The environment that gives `target`; the user's other XLA flags stay."""
+    platform, _, count = target.partition(":")
+    if platform != "cpu" or not count.isdecimal() or int(count) < 1:
+        raise ValueError(f"unknown target {target}: write cpu:N, such as cpu:8")
+    theirs = [flag for flag in os.environ.get("XLA_FLAGS", "").split() if not flag.startswith(DEVICE_COUNT)]
+    return {
+        "JAX_PLATFORMS": "cpu",
+        "XLA_FLAGS": " ".join([*theirs, f"{DEVICE_COUNT}={count}"]),
+        "OPENBLAS_NUM_THREADS": "1",  # no threads of its own, which a fork would lose
+    }
+
+
+def load() -> None:
+    """Imports JAX and everything that leans on it."""
+    from . import subject  # noqa: F401
+
+
+def start(target: str, partitioner: str) -> Subject:
+    """Starts the backend in this process, under that partitioner."""
+    from .subject import Subject
+
+    return Subject(partitioner)

@@ -1,0 +1,31 @@
+"""Counts what JAX lowers and compiles in this process, by its public monitoring events."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import jax.monitoring
+
+EVENTS = {
+    "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower",
+    "/jax/core/compile/backend_compile_duration": "compile",
+}
+
+total: Counter[str] = Counter()
+_taken: Counter[str] = Counter()
+
+
+def _listen(event: str, seconds: float, **_: Any) -> None:
+    if event in EVENTS:
+        total[EVENTS[event]] += 1
+
+
+jax.monitoring.register_event_duration_secs_listener(_listen)
+
+
+def take() -> dict[str, int]:
+    """The counts since the last call."""
+    since = total - _taken
+    _taken.update(since)
+    return {what: since[what] for what in EVENTS.values()}

@@ -1,0 +1,85 @@
+"""The installed JAX with its backend running."""
+
+from __future__ import annotations
+
+import inspect
+import platform
+from types import SimpleNamespace
+from typing import Any
+
+import jax
+import jaxlib
+import numpy as np
+
+from impl.host.see import Note
+
+from . import counts, namespace
+from .see import See
+
+WITNESSES = {"sdy.": "shardy", "mhlo.sharding": "gspmd"}
+"""What only one partitioner's lowering writes into a module."""
+
+
+class Subject:
+    jax: SimpleNamespace
+    """What probes get as `jax`."""
+
+    def __init__(self, partitioner: str) -> None:
+        jax.config.update("jax_use_shardy_partitioner", partitioner == "shardy")
+        self.jax = namespace.of(jax)
+        devices = np.array(jax.devices())
+        everywhere = jax.sharding.NamedSharding(jax.sharding.Mesh(devices, ("all",)), jax.sharding.PartitionSpec("all"))
+        self._spread = jax.device_put(np.zeros(devices.size, np.float32), everywhere)
+        self._sum = jax.jit(lambda x: x.sum())
+        self.settle()
+        self._capabilities = _capabilities(self._spread)
+        counts.take()  # what starting took is nobody's cost
+
+    def hello(self) -> dict[str, Any]:
+        """What this host is, as found."""
+        return {
+            "versions": {
+                "python": platform.python_version(),
+                "jax": jax.__version__,
+                "jaxlib": jaxlib.__version__,
+                "numpy": np.__version__,
+            },
+            "devices": [{"id": it.id, "platform": it.platform, "kind": it.device_kind} for it in jax.devices()],
+            "memory_kinds": sorted(memory.kind for memory in jax.devices()[0].addressable_memories()),
+            "capabilities": sorted(self._capabilities),
+            "partitioner": self._partitioner(),
+        }
+
+    def see(self, note: Note) -> See:
+        """The observers for one probe."""
+        return See(note, pointers="pointers" in self._capabilities)
+
+    def settle(self) -> None:
+        """Waits for the programs in flight: one that needs every device comes after all that went before it.
+
+        From 0.11 or 0.12 on, a copy from device to device that nobody reads is not waited for, and nothing public waits
+        for it once its array is gone. Probes therefore wait for what they put.
+        """
+        jax.block_until_ready(self._sum(self._spread))
+
+    def cost(self) -> dict[str, int]:
+        """What was lowered and compiled since the last call."""
+        return counts.take()
+
+    def _partitioner(self) -> str | None:
+        """The partitioner that really runs, read off a lowered module."""
+        text = jax.jit(lambda x: x).lower(self._spread).as_text()
+        seen = [name for mark, name in WITNESSES.items() if mark in text]
+        return seen[0] if len(seen) == 1 else None
+
+
+def _capabilities(x: jax.Array) -> set[str]:
+    """What the installed API takes, found by asking it; `x` lies on the devices that a program has run on."""
+    found = {"executes"}
+    if {"donate", "may_alias"} <= inspect.signature(jax.device_put).parameters.keys():
+        found.add("device_put.flags")
+    try:
+        x.addressable_shards[0].data.unsafe_buffer_pointer()
+    except Exception:  # each backend without pointers says so in its own way
+        return found
+    return found | {"pointers"}

@@ -1,0 +1,22 @@
+"""The real JAX, and a line in the file $SHARDSPEC_COUNT for each observation begun."""
+
+import os
+
+from impl import stock
+from impl.stock import environment, load
+
+__all__ = ["environment", "load", "start"]
+
+
+def start(target, partitioner):
+    subject = stock.start(target, partitioner)
+    see = subject.see
+
+    def counted(note):
+        file = os.open(os.environ["SHARDSPEC_COUNT"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.write(file, f"{partitioner} {os.getpid()}\n".encode())
+        os.close(file)
+        return see(note)
+
+    subject.see = counted
+    return subject

@@ -1,0 +1,86 @@
+"""`python -m conformance run CELL`: one cell in the foreground, without pytest."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance.kit import alone
+from conformance.kit.strict import Mistake
+from tests import kit_toy
+
+CELL = "{}[{}]@toy.subject-1.0-cpu8-shardy"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capfd):
+    """Runs a cell of the toy suite; returns the status and what stood on the terminal."""
+    kit_toy.write(tmp_path, "fine", "other", "crash", "wrong", "raise", waivers=kit_toy.WAIVER)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("TOY_LOG", str(tmp_path / "log"))
+    for module in [name for name in sys.modules if name.partition(".")[0] == "toy"]:
+        monkeypatch.delitem(sys.modules, module)
+
+    def run(rule, case, **more):
+        status = alone.run("toy", CELL.format(rule, case), sys.executable, **more)
+        return status, " ".join(capfd.readouterr().out.split())
+
+    return run
+
+
+def test_a_cell_that_conforms(run):
+    status, said = run("TOY-01", "fine")
+    assert status == 0
+    assert 'value = "right"' in said
+    assert "conforms" in said
+    assert "A toy is right." in said
+
+
+def test_a_cell_that_deviates_and_what_its_probe_prints(run):
+    status, said = run("TOY-01", "wrong")
+    assert status == 1
+    assert said.startswith("something odd ")  # on the terminal, as it happens
+    assert 'expected value = "right" observed value = "wrong"' in said
+
+
+def test_a_waiver_speaks_here_too(run):
+    status, said = run("TOY-02", "crash")
+    assert status == 0
+    assert "TOY-02/crash" in said
+    assert 'observed signal = "SIGSEGV", touch = "look"' in said
+
+
+def test_the_rest_of_the_observation_decides_as_in_a_run(run):
+    assert run("TOY-01", "crash")[0] == 0
+    assert run("TOY-05", "fine")[0] == 1  # unsupported is no yes
+
+
+@pytest.mark.parametrize(
+    ("rule", "case", "complaint"),
+    [
+        ("TOY-09", "fine", "there is no rule TOY-09; near it: TOY-0"),
+        ("TOY-01", "fin", "TOY-01 has no case fin; near it: fine"),
+        ("TOY-05", "wrong", "TOY-05 has no case wrong; near it: fine"),
+        ("TOY-03", "fine", "TOY-03 is not in force in 1.0: since 2.0"),
+    ],
+)
+def test_a_bad_name_is_one_line(run, rule, case, complaint):
+    with pytest.raises(Mistake, match=complaint):
+        run(rule, case)
+
+
+def test_the_version_of_the_name_must_be_there(run, tmp_path):
+    python = tmp_path / "python-jax-2.0"
+    python.symlink_to(sys.executable)
+    with pytest.raises(Mistake, match=r"the cell is of version 1.0, .* has 2.0: give --subject-python"):
+        alone.run("toy", CELL.format("TOY-01", "fine"), str(python))
+
+
+def test_the_command_line():
+    root = Path(__file__).parents[1]
+    told = subprocess.run([sys.executable, "-m", "conformance", "run", "PUT"], cwd=root, capture_output=True, text=True)
+    assert told.returncode == 2
+    assert told.stderr.count("\n") == 1
+    assert told.stderr.startswith("python -m conformance: ")

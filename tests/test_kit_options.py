@@ -1,0 +1,62 @@
+"""What a run is asked for: checked at once, each mistake in one line that names the way out."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance.kit.options import options
+from conformance.kit.rules import Contract, Rule
+from conformance.kit.strict import Mistake
+
+RULES = {id: Rule(id, "t", "w", 1, "0.4", "puts", expect={"a": 1}) for id in ("PUT-01", "PUT-02", "ORD-01")}
+
+
+def ask(**more):
+    given = {"subject": "stock", "pythons": [], "target": "cpu:8", "partitioner": "both", "rules": []}
+    limits = {"cell_timeout": 60.0, "hosts": 1, "record": Path("a.jsonl")}
+    return options(Contract({}, (), RULES), **{**given, **limits, **more})
+
+
+def test_the_default_is_this_python_under_both_partitioners():
+    asked = ask()
+    assert [(it.python, it.partitioner) for it in asked.configurations] == [
+        (sys.executable, "shardy"),
+        (sys.executable, "gspmd"),
+    ]
+    assert asked.chosen("PUT-01")
+
+
+def test_rules_are_chosen_by_pattern():
+    asked = ask(rules=["PUT-*2", "ORD-01"])
+    assert [rule for rule in RULES if asked.chosen(rule)] == ["PUT-02", "ORD-01"]
+
+
+def test_a_python_is_found_by_path_or_name_and_stays_the_link_that_it_is(tmp_path, monkeypatch):
+    (tmp_path / "python-x").symlink_to(sys.executable)
+    monkeypatch.chdir(tmp_path)
+    assert ask(pythons=["./python-x"], partitioner="shardy").configurations[0].python == str(tmp_path / "python-x")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert ask(pythons=["python-x"]).configurations[0].python == str(tmp_path / "python-x")
+
+
+@pytest.mark.parametrize(
+    ("asked", "complaint"),
+    [
+        ({"rules": ["PUT-9*"]}, "--rule PUT-9*: no rule of the contract matches; there are PUT-0"),
+        ({"target": "gpu"}, "--target gpu: unknown; give cpu:N, such as cpu:8"),
+        ({"target": "cpu:0"}, "--target cpu:0: unknown"),
+        ({"partitioner": "all"}, "--partitioner all: unknown; give shardy, gspmd or both"),
+        ({"subject": "a-b"}, "--subject a-b: give a name such as stock"),
+        ({"pythons": ["/no/python"]}, "--subject-python /no/python: there is no such program"),
+        ({"pythons": [sys.executable, sys.executable]}, "is given twice"),
+        ({"hosts": 0}, "--hosts at least 1"),
+        ({"cell_timeout": 0.0}, "--cell-timeout wants seconds above 0"),
+    ],
+)
+def test_what_cannot_be_is_one_line(asked, complaint):
+    with pytest.raises(Mistake) as told:
+        ask(**asked)
+    assert complaint in str(told.value)
+    assert "\n" not in str(told.value)

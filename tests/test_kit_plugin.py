@@ -1,0 +1,372 @@
+"""The plugin, end to end: real pytest, real hosts, a toy for a subject."""
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import reports.load
+import reports.terminal
+from conformance.kit import plugin
+from conformance.kit import run as kit_run
+from conformance.kit.columns import item_name
+from tests import kit_toy
+
+pytest_plugins = ["pytester"]
+
+LOADED = pd, reports.load, reports.terminal  # once; a run in this process would load and drop them
+ROOT = Path(__file__).parents[1]
+ONE = ("--subject", "toy.subject", "--partitioner", "shardy", "-p", "no:randomly")
+
+
+@pytest.fixture
+def toy(pytester, monkeypatch):
+    """Runs pytest on a toy suite; `lines` holds what it recorded and `observed` what its probes did."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    log = pytester.path / "log"
+    monkeypatch.setenv("TOY_LOG", str(log))
+    monkeypatch.setattr(plugin, "SUITE", pytester.path / "toy")  # for runs in this process; others have the conftest
+    monkeypatch.setattr(kit_run, "PROBES", "toy.probes")
+
+    class Toy:
+        path = pytester.path / "toy"
+        record = pytester.path / "reports" / "out" / "latest.jsonl"
+
+        def run(self, *arguments, apart=False):
+            log.write_text("")
+            run = pytester.runpytest_subprocess if apart or "-n" in arguments else pytester.runpytest_inprocess
+            self.result = run(*ONE, *arguments)
+            self.text = self.result.stdout.str()
+            return self
+
+        @property
+        def outcomes(self):
+            return {what: count for what, count in self.result.parseoutcomes().items() if "warning" not in what}
+
+        @property
+        def observed(self):
+            return Counter(log.read_text().split())
+
+        @property
+        def lines(self):
+            return [json.loads(line) for line in self.record.read_text().splitlines()]
+
+        def of(self, kind):
+            return [line for line in self.lines if line["kind"] == kind]
+
+        @property
+        def verdicts(self):
+            return {line["name"].partition("@")[0]: line["verdict"] for line in self.of("cell")}
+
+    def write(*cases, **more):
+        kit_toy.write(pytester.path, *cases, **more)
+        return Toy()
+
+    return write
+
+
+def test_every_verdict_in_pytests_words(toy):
+    run = toy("fine", "other", "crash", "wrong", "raise").run("toy", "-v")
+    assert run.verdicts == {
+        "TOY-01[fine]": "conforms",
+        "TOY-02[fine]": "conforms",
+        "TOY-04[fine]": "permitted",
+        "TOY-05[fine]": "unsupported",
+        "TOY-01[other]": "conforms",
+        "TOY-02[other]": "conforms",
+        "TOY-04[other]": "permitted",
+        "TOY-01[crash]": "conforms",  # noted before the crash
+        "TOY-02[crash]": "crashed",
+        "TOY-01[wrong]": "deviates",
+        "TOY-02[wrong]": "conforms",
+        "TOY-01[raise]": "conforms",
+        "TOY-02[raise]": "conforms",
+    }
+    run.result.assert_outcomes(passed=10, skipped=1, xfailed=1, failed=1)
+    assert run.result.ret == 1
+    assert run.observed == {"fine": 1, "other": 1, "crash": 2, "wrong": 1, "raise": 1}  # the suspect runs again
+    name = "TOY-01[wrong]@toy.subject-1.0-cpu8-shardy"
+    failures = run.text[run.text.index("= FAILURES =") :]
+    assert (
+        run.text.index("cells from 5 observations")
+        < run.text.index("= FAILURES =")
+        < run.text.index("TOY-02/crash: Toys")
+    )
+    for fact in (
+        "TOY-01 MUST: A toy is right.",
+        'does = "wrong"',
+        f"toy.subject 1.0, cpu:8, shardy, {sys.executable}",
+        'expected       value = "right"',
+        'observed       value = "wrong"',
+        "last step      look",
+        f"python -m conformance run '{name}'",
+        "Captured host stderr call",
+        "something odd",
+    ):
+        assert fact in failures
+    assert "Traceback" not in run.text
+    assert f"FAILED toy/test_toy.py::{item_name(name)} - deviates:" in run.text
+    footer = run.lines[-1]
+    assert (footer["complete"], footer["unexpected"], footer["observations"]) == (True, 1, 5)
+    assert run.lines[0]["selected"] is False
+    assert Counter(line["observed"]["side"] for line in run.of("question")) == {"right": 4, "left": 1}
+
+
+def test_a_known_deviation_is_green_and_its_absence_red(toy):
+    assert toy("fine", "crash").run("toy").result.ret == 0
+    run = toy("fine", "crash", waivers="").run("toy")
+    assert run.result.ret == 1
+    assert 'observed       signal = "SIGSEGV", touch = "look"' in run.text
+
+
+def test_a_waiver_that_no_longer_holds_is_red(toy):
+    run = toy("fine", waivers=kit_toy.WAIVER.replace('"crash"', '"fine"')).run("toy")
+    assert run.result.ret == 1
+    assert "waiver TOY-02/crash no longer applies" in " ".join(run.text.split())
+    run = toy("crash", waivers=kit_toy.WAIVER.replace('"look"', '"leap"')).run("toy")
+    assert "waiver TOY-02/crash pins another observation" in " ".join(run.text.split())
+    assert 'TOY-02/crash pins signal = "SIGSEGV", touch = "leap": Toys break.' in " ".join(run.text.split())
+
+
+def test_runxfail_shows_what_is_waived(toy):
+    run = toy("crash").run("toy", "--runxfail")
+    assert "A toy survives." in run.text[run.text.index("= FAILURES =") :]
+
+
+def test_a_crash_after_its_probe_is_blamed_on_the_cells_that_were_already_told(toy):
+    run = toy("fine", "later").run("toy", "--junitxml", "junit.xml")
+    assert run.result.ret == 1
+    assert run.verdicts["TOY-02[later]"] == "crashed"
+    assert run.lines[-1]["verdicts"]["crashed"] == 1
+    assert "TOY-02[later]@toy.subject-1.0-cpu8-shardy" in run.text[run.text.index("= FAILURES =") :]
+    assert "after the probe had ended; found by replay" in run.text
+    assert 'failures="1"' in Path("junit.xml").read_text()
+
+
+def test_gates_are_listed_and_red_though_every_cell_passes(toy):
+    run = toy(
+        "fine",
+        "other",
+        "crash",
+        marks={"TOY-01": "00000000"},
+        waivers=kit_toy.WAIVER.replace('cases = "crash"', 'cases = "cra"'),
+    )
+    run.run("toy/test_toy.py::TOY-01")
+    assert [line["gate"] for line in run.of("gate")] == ["review mark"]
+    assert run.result.ret == 1
+    run.result.assert_outcomes(passed=3)
+    assert "TOY-01 was reworded after its review mark '00000000'" in " ".join(run.text.split())
+    run.run("toy")
+    assert {line["gate"] for line in run.of("gate")} == {"review mark", "unmatched waiver"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "collected", "observed"),
+    [
+        (("toy", "-k", "TOY-02 and not crash"), {"TOY-02[fine]", "TOY-02[other]"}, {"fine", "other"}),
+        (("toy", "--rule", "TOY-0[45]"), {"TOY-04[fine]", "TOY-05[fine]", "TOY-04[other]"}, {"fine", "other"}),
+        (("toy/test_toy.py::TOY-01[fine]@toy.subject-1.0-cpu8-shardy",), {"TOY-01[fine]"}, {"fine"}),
+        (("toy/test_toy.py::TOY-01[fine@toy.subject-1.0-cpu8-shardy]",), {"TOY-01[fine]"}, {"fine"}),
+        (("toy/test_toy.py::TOY-05",), {"TOY-05[fine]"}, set()),
+    ],
+)
+def test_a_selection_observes_no_more_than_it_needs_and_is_called_one(toy, arguments, collected, observed):
+    run = toy("fine", "other", "crash").run(*arguments)
+    assert run.result.ret == 0
+    assert set(run.verdicts) == collected
+    assert set(run.observed) == observed
+    assert run.lines[0]["selected"] is True
+    assert run.lines[-1]["complete"] is True
+    assert not run.of("gate")
+    assert "of a selection" in run.text
+
+
+def test_a_selection_does_not_change_a_verdict(toy):
+    """TOY-02 shows the crash, so TOY-01 is judged on what was noted, whether TOY-02 was asked for or not."""
+    assert toy("crash").run("toy", "--rule", "TOY-01").verdicts == {"TOY-01[crash]": "conforms"}
+
+
+def test_stopping_at_the_first_failure_keeps_what_was_judged_and_is_partial(toy):
+    run = toy("wrong", "fine", "other").run("toy", "-x")
+    assert run.result.ret == 1
+    assert run.verdicts == {"TOY-01[wrong]": "deviates"}
+    assert (run.lines[0]["selected"], run.lines[-1]["complete"]) == (True, False)
+    assert "PARTIAL" in run.text
+
+
+def test_the_last_failures_alone(toy):
+    run = toy("fine", "wrong").run("toy")
+    run.run("toy", "--lf")
+    assert run.verdicts == {"TOY-01[wrong]": "deviates"}
+    assert set(run.observed) == {"wrong"}
+
+
+def test_collecting_only_shows_cells_and_leaves_the_record_alone(toy):
+    run = toy("fine").run("toy", "--collect-only", "-q")
+    assert "toy/test_toy.py::TOY-01[fine@toy.subject-1.0-cpu8-shardy]" in run.text
+    assert run.result.ret == 0
+    assert not run.record.exists()
+    assert not run.observed
+
+
+def test_two_versions_in_one_run(toy):
+    run = toy("fine", "raise")
+    for version in ("1.0", "2.0"):
+        Path(f"python-jax-{version}").symlink_to(sys.executable)
+    run.run(
+        "toy", "--subject-python", "./python-jax-1.0", "--subject-python", "./python-jax-2.0", "--partitioner", "both"
+    )
+    cells = Counter((line["version"], line["partitioner"]) for line in run.of("cell"))
+    assert cells == {("1.0", "shardy"): 6, ("1.0", "gspmd"): 6, ("2.0", "shardy"): 8, ("2.0", "gspmd"): 8}
+    assert [line["out_of_force"] for line in run.of("configuration")] == [1, 1, 0, 0]
+    assert run.observed == {"fine": 4, "raise": 4}
+    there = Path("python-jax-2.0").absolute()
+    assert f"run 'TOY-03[raise]@toy.subject-2.0-cpu8-gspmd' --subject-python {there}" in run.text
+    assert run.lines[0]["version"] is None
+    Path("another-jax-2.0").symlink_to(sys.executable)
+    run.run("toy", "--subject-python", "./another-jax-2.0", "--subject-python", "./python-jax-2.0")
+    assert "both give the column toy.subject-2.0-cpu8-shardy: judge them in two runs" in run.result.stderr.str()
+
+
+@pytest.mark.parametrize(
+    ("python", "problem", "stderr"),
+    [("broken", "JAX is not there", ""), ("empty", "no devices: ", "the driver is not there")],
+)
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "xdist"])
+def test_what_cannot_be_judged_is_said_once_and_red(toy, python, problem, stderr, workers):
+    run = toy("fine", "other")
+    Path(python).symlink_to(sys.executable)
+    run.run("toy", "--subject-python", f"./{python}", "--junitxml", "junit.xml", *workers)
+    assert run.result.ret == 1
+    assert set(run.verdicts.values()) == {"not_run"}
+    assert run.text.count(problem) == 1 + run.text.count(f"RuntimeError: {problem}")
+    assert run.text.count(stderr or problem) == 1
+    assert "FAILURES" not in run.text
+    assert "FAILED" not in run.text
+    assert f'failures="{len(run.verdicts)}"' in Path("junit.xml").read_text()
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "xdist"])
+def test_a_mistake_is_one_line_and_nothing_runs(toy, workers):
+    run = toy("fine").run("toy", *workers, "--rule", "TOY-9*")
+    assert run.result.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = [line for line in run.result.stderr.lines if line]
+    assert "--rule TOY-9*: no rule of the contract matches; there are TOY-0" in line
+    assert "test session starts" not in run.text
+    assert not run.observed
+    assert not run.record.exists()
+
+
+def test_a_malformed_waiver_stops_the_run_before_it_starts(toy):
+    run = toy("fine", waivers=kit_toy.WAIVER.replace('"TOY-02"', '"TOY-99"')).run("toy")
+    assert run.result.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = [line for line in run.result.stderr.lines if line]
+    assert "names rule TOY-99, which the contract has not" in line
+    assert not run.observed
+
+
+def test_a_rule_about_something_that_cases_have_not_is_a_usage_error(toy):
+    run = toy("fine")
+    contract = run.path / "contract" / "toy.toml"
+    contract.write_text(contract.read_text().replace("when = {does =", "when = {dose ="))
+    run.run("toy")
+    assert run.result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "TOY-03 speaks of dose, which is nothing of its cases; Act has does, id" in run.result.stderr.str()
+    run.run("toy", "-n", "2")
+    assert run.result.ret != 0
+    assert "TOY-03 speaks of dose" in run.text
+
+
+def test_other_tests_start_nothing_and_record_nothing(toy):
+    run = toy("fine")
+    run.path.joinpath("contract", "toy.toml").write_text("broken")
+    Path("test_other.py").write_text("def test_it(): pass")
+    run.run("test_other.py")
+    assert run.result.ret == 0
+    assert "conformance: " not in run.text
+    assert not Path("reports").exists()
+
+
+@pytest.mark.parametrize("dist", ["load", "loadgroup"])
+def test_workers_take_every_observation_once(toy, dist):
+    acts = ("fine", "other", "crash", "wrong", "raise")
+    run = toy(*acts).run("toy", "-n", "2", "--dist", dist)
+    alone = toy(*acts).run("toy")
+    assert run.observed == {"fine": 1, "other": 1, "crash": 2, "wrong": 1, "raise": 1}
+    assert run.result.ret == 1
+    assert run.outcomes == alone.outcomes
+    assert run.verdicts == alone.verdicts
+    assert (run.lines[0]["writer"], run.lines[-1]["complete"], run.lines[-1]["observations"]) == ("main", True, 5)
+    assert "something odd" in run.text
+    assert [path.name for path in run.record.parent.iterdir()] == ["latest.jsonl"]
+
+
+def test_workers_tell_late_blame_and_gates(toy):
+    run = toy("fine", "later", marks={}).run("toy", "-n", "2")
+    assert run.verdicts["TOY-02[later]"] == "crashed"
+    assert "TOY-02[later]@toy.subject-1.0-cpu8-shardy" in run.text[run.text.index("= FAILURES =") :]
+    assert len(run.of("gate")) == 4  # TOY-03 is not in force
+    assert run.text.count("TOY-01 has no review mark") == 1
+
+
+def test_a_worker_that_dies_leaves_a_partial_record_with_all_that_was_judged(toy):
+    run = toy("fine", "other")
+    Path("conftest.py").write_text(
+        Path("conftest.py").read_text()
+        + """
+import os
+def pytest_configure(config):
+    global worker
+    worker = hasattr(config, "workerinput")
+def pytest_runtest_logreport(report):
+    if worker and "TOY-02[other" in report.nodeid and report.when == "call":
+        os._exit(9)
+"""
+    )
+    run.run("toy", "-n", "2", "--max-worker-restart", "0")
+    assert run.result.ret == 1
+    assert {"TOY-01[other]", "TOY-02[other]"} <= run.verdicts.keys()
+    assert run.lines[-1]["complete"] is False
+    assert "PARTIAL" in run.text
+
+
+def test_without_xdist_all_is_well(toy):
+    run = toy("fine").run("toy", "-p", "no:xdist", apart=True)
+    assert run.result.ret == 0
+
+
+def test_a_full_disk_is_told_once_and_costs_nothing_that_was_recorded(toy):
+    run = toy("fine", "other", "crash")
+    Path("conftest.py").write_text(
+        Path("conftest.py").read_text()
+        + """
+import resource
+def pytest_runtestloop():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3000, resource.RLIM_INFINITY))
+"""
+    )
+    run.run("toy", apart=True)
+    assert run.result.ret == 1
+    run.result.assert_outcomes(passed=7, skipped=1, xfailed=1)
+    assert run.text.count("File too large; ") == 1
+    assert 0 < len(run.of("cell")) < 9
+    assert "PARTIAL" in run.text
+
+
+def test_interrupted_by_the_user(toy):
+    run = toy("fine", "other")
+    Path("conftest.py").write_text(
+        Path("conftest.py").read_text()
+        + """
+def pytest_runtest_logreport(report):
+    if "TOY-02[fine" in report.nodeid and report.when == "call":
+        raise KeyboardInterrupt
+"""
+    )
+    run.run("toy", apart=True)
+    assert run.result.ret == pytest.ExitCode.INTERRUPTED
+    assert run.lines[-1]["complete"] is False
+    assert run.verdicts["TOY-02[fine]"] == "conforms"
