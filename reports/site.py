@@ -181,7 +181,9 @@ def _deviations(run: Run, rules: Mapping[str, Rule]) -> Markup:
         groups: list[tuple[Any, pd.DataFrame]] = list(of_rule.groupby(kinds, dropna=False, sort=False))
         groups.sort(key=lambda group: (not group[0][0], -len(group[1])))
         heading = element("h3", str(rule), " ", element("span", str(level), class_="level"), id=_anchor(str(rule)))
-        parts += [heading, element("p", rules[str(rule)].text) if rule in rules else ""]
+        parts.append(heading)
+        if known := rules.get(str(rule)):
+            parts.append(element("p", known.text, element("br"), element("span", known.why, class_="soft")))
         rows = [_kind(group["name"].tolist(), *key) for key, group in groups[:MOST_KINDS]]
         heads = (element("th", text, scope="col") for text in ("Verdict and cells", "Expected", "Observed"))
         caption = element("caption", f"{rule}: {plural(len(of_rule), 'cell')}, {plural(len(groups), 'kind')}")

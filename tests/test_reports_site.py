@@ -78,7 +78,9 @@ def test_the_matrix_has_every_rule_and_count(tmp_path: Path) -> None:
 
 
 def test_deviating_cells_are_listed_unexpected_rules_first(tmp_path: Path) -> None:
-    made = page(whole(tmp_path / "r", *CELLS))
+    contract = Contract({"PUT-01": Rule("PUT-01", "Later use is safe.", "A crash loses the work.")})
+    made = page(whole(tmp_path / "r", *CELLS), contract)
+    assert "Later use is safe.A crash loses the work." in made.texts["p"]
     assert [text.split()[0] for text in made.texts["h3"]] == ["PUT-02", "ORD-01", "PUT-01"]
     assert "PUT-01[b]@stock-0.10.2-cpu8-shardy" in made.texts["li"]
     assert "PUT-01[a]@stock-0.10.2-cpu8-shardy" not in made.texts["li"]
