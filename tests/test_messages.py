@@ -39,9 +39,9 @@ def test_what_is_no_message_is_refused_by_name(line, names):
 
 def test_a_line_without_end_is_refused_before_it_fills_the_memory():
     lines = Lines()
+    lines.feed(b"x" * (LIMIT - 1))
     with pytest.raises(ProtocolError, match="a line over"):
-        for _ in range(LIMIT // 1000 + 2):
-            lines.feed(b"x" * 1000)
+        lines.feed(b"x" * 2)
 
 
 def test_only_plain_data_of_bounded_size_is_sent():

@@ -214,16 +214,16 @@ for i, request in enumerate(requests):
     print(pool.take(request).status, flush=True)
     if i == 10:
         (lane,) = pool.lanes.values()
-        print("pid", lane.workers[0].child.pid, getattr(lane.launcher, "process", None) and lane.launcher.process.pid, flush=True)
+        print("pid", lane.workers[0].child.pid, *[it.process.pid for it in [lane.launcher] if {fork}], flush=True)
 pool.close()
 print(len(pool.late()), len(pool.incidents()))
 """
     judge = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     lines = []
-    for line in judge.stdout:
+    for line in judge.stdout or ():
         lines.append(line.strip())
         if line.startswith("pid"):
-            pids = [int(pid) for pid in line.split()[1:] if pid != "None"]
+            pids = [int(pid) for pid in line.split()[1:]]
             os.kill(pids[0] if victim == "host" else judge.pid, signal.SIGKILL)
     judge.wait(30)
     assert gone(pids)
@@ -257,7 +257,14 @@ def test_an_environment_that_cannot_be_judged_is_told_from_a_deviation(pool, mon
 def test_a_template_that_dies_is_the_environments_fault(monkeypatch):
     monkeypatch.setenv("TOY_FAULT", "template dies")
     pool = Pool(probes=PROBES, fork=True)
-    assert "died (SIGILL)" in pool.open(TOY).problem
+    assert "died (SIGILL)" in str(pool.open(TOY).problem)
+    pool.close()
+
+
+def test_an_import_that_never_ends_is_given_up(pool, monkeypatch):
+    monkeypatch.setenv("TOY_FAULT", "load hangs")
+    monkeypatch.setattr("impl.host.pool.START", 0.5)
+    assert pool.open(TOY).problem.startswith(f"{sys.executable} said no hello within")
     pool.close()
 
 

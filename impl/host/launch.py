@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -60,7 +61,7 @@ class Child:
             return f"(stderr cannot be read: {error})"
 
 
-class Launcher:
+class Launcher(ABC):
     """Starts the hosts of one subject, Python and target."""
 
     def __init__(self, subject: str, python: str, target: str, probes: str, folder: Path) -> None:
@@ -68,7 +69,6 @@ class Launcher:
         self.arguments = [python, "-m", "impl.host", "--subject", subject, "--target", target, "--probes", probes]
         self.problem: str | None = None
         self.stderr = ""
-        self.children: list[Child] = []
         self.count = 0
 
     def launch(self, partitioner: str) -> Child:
@@ -80,22 +80,26 @@ class Launcher:
         descriptor = os.open(stderr, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             self.start(child, partitioner, theirs.fileno(), descriptor)
-            self.children.append(child)
         finally:
             theirs.close()
             os.close(descriptor)
         return child
 
+    @abstractmethod
     def start(self, child: Child, partitioner: str, channel: int, stderr: int) -> None:
-        raise NotImplementedError
+        """Starts the process behind `child`, which gets the two descriptors."""
 
+    @abstractmethod
     def poll(self) -> None:
         """Learns of exits."""
-        raise NotImplementedError
 
+    @abstractmethod
     def close(self) -> None:
         """Ends every host that is left."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def give_up(self, problem: str) -> None:
+        """Ends a launcher that starts no hosts."""
 
     def popen(
         self, more: Iterable[str], descriptor: int, stderr: int | None, session: bool = True
@@ -113,7 +117,6 @@ class Launcher:
 
     def forget(self, child: Child) -> None:
         child.channel.close()
-        self.children.remove(child)
         with contextlib.suppress(OSError):
             child.stderr.unlink()
 
@@ -158,15 +161,18 @@ class Forking(Launcher):
             else:
                 self.forked.pop(message["exited"]).status = message["status"]
 
-    def lost(self) -> None:
+    def give_up(self, problem: str) -> None:
+        self.process.kill()
+        self.lost(problem)
+
+    def lost(self, problem: str | None = None) -> None:
         """The template is gone, and its hosts with it."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(5)
         self.stderr = self.log.said()
         last = self.stderr.strip().rpartition("\n")[2]
-        self.problem = (
-            f"the template of {self.python} died ({words(self.process.returncode)}){': ' + last if last else ''}"
-        )
+        what = problem or f"the template of {self.python} died ({words(self.process.returncode)})"
+        self.problem = f"{what}{': ' + last if last else ''}"
         for child in self.forked.values():
             child.status = -signal.SIGKILL
 
@@ -217,6 +223,9 @@ class Spawning(Launcher):
         for process, child in self.processes.values():
             child.kill()
             process.wait()
+
+    def give_up(self, problem: str) -> None:
+        self.problem = problem
 
 
 def words(status: int | None) -> str:

@@ -229,7 +229,7 @@ class Pool:
                 self._listen(talk)
                 self._gone(lane, talk)
             else:
-                self._watch(talk)
+                self._watch(lane, talk)
         for talk in lane.workers:
             if talk.hello is not None:
                 lane.hello = lane.hello or talk.hello
@@ -266,7 +266,7 @@ class Pool:
 
     # Hosts that end.
 
-    def _watch(self, talk: Talk) -> None:
+    def _watch(self, lane: Lane, talk: Talk) -> None:
         now = time.monotonic()
         silent = now - talk.since
         if (ending := self.endings.get(talk)) is not None:
@@ -281,7 +281,11 @@ class Pool:
                 self._end(talk, "fault", "the host closed its channel")
         elif talk.hello is None:
             if silent > START:
-                self._end(talk, "fault", f"the host said no hello within {START:.0f} s")
+                what = f"{lane.launcher.python} said no hello within {START:.0f} s"
+                if talk.child.pid is None:
+                    lane.launcher.give_up(what)
+                else:
+                    self._end(talk, "fault", what)
         elif talk.sent:
             if silent > self.cell_timeout:
                 self._end(talk, "hung")

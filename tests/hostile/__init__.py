@@ -28,7 +28,7 @@ def putting(change: Callable[..., Any]) -> Callable[[str, str], Any]:
     """A `start` whose device_put of an array is `change(device_put, x, sharding, **flags)`."""
 
     def start(target: str, partitioner: str) -> Any:
-        subject = stock.start(target, partitioner)
+        subject: Any = stock.start(target, partitioner)
         put = subject.jax.device_put
 
         def device_put(x: Any, *args: Any, **flags: Any) -> Any:

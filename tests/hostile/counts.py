@@ -1,6 +1,7 @@
 """The real JAX, and a line in the file $SHARDSPEC_COUNT for each observation begun."""
 
 import os
+from typing import Any
 
 from impl import stock
 from impl.stock import environment, load
@@ -9,7 +10,7 @@ __all__ = ["environment", "load", "start"]
 
 
 def start(target, partitioner):
-    subject = stock.start(target, partitioner)
+    subject: Any = stock.start(target, partitioner)
     see = subject.see
 
     def counted(note):

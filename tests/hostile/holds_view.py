@@ -7,7 +7,7 @@ from tests.hostile import putting
 
 __all__ = ["environment", "load", "start"]
 
-held = []
+held: list[np.ndarray] = []
 
 
 def change(put, x, *args, **flags):

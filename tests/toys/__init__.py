@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 from impl.host.see import See
 
@@ -16,6 +17,8 @@ FAULT = os.environ.get("TOY_FAULT")
 def load() -> None:
     if FAULT == "no jax":
         raise ModuleNotFoundError("No module named 'jax'", name="jax")
+    if FAULT == "load hangs":
+        time.sleep(1e6)
     if FAULT == "template dies":
         os.kill(os.getpid(), signal.SIGILL)
 
@@ -48,7 +51,7 @@ class Toy:
             "partitioner": self.partitioner,
         }
 
-    def see(self, note) -> See:  # type: ignore[no-untyped-def]
+    def see(self, note) -> See:
         return See(note)
 
     def settle(self) -> None:
