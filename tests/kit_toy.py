@@ -60,7 +60,9 @@ PROBES = """
         if does == "crash":
             os.kill(os.getpid(), signal.SIGSEGV)
         if does == "later":
-            threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGSEGV)).start()
+            threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGSEGV)).start()
+        if does == "pause":
+            breakpoint()
         if does == "raise":
             raise ValueError("no")
         see(end=True)

@@ -1,5 +1,6 @@
 """`python -m conformance run CELL`: one cell in the foreground, without pytest."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,24 +11,24 @@ from conformance.kit import alone
 from conformance.kit.strict import Mistake
 from tests import kit_toy
 
+ROOT = Path(__file__).parents[1]
 CELL = "{}[{}]@toy.subject-1.0-cpu8-shardy"
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch, capfd):
     """Runs a cell of the toy suite; returns the status and what stood on the terminal."""
-    kit_toy.write(tmp_path, "fine", "other", "crash", "wrong", "raise", waivers=kit_toy.WAIVER)
+    kit_toy.write(tmp_path, "fine", "other", "crash", "wrong", "pause", waivers=kit_toy.WAIVER)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setenv("TOY_LOG", str(tmp_path / "log"))
-    for module in [name for name in sys.modules if name.partition(".")[0] == "toy"]:
-        monkeypatch.delitem(sys.modules, module)
-
     def run(rule, case, **more):
         status = alone.run("toy", CELL.format(rule, case), sys.executable, **more)
         return status, " ".join(capfd.readouterr().out.split())
 
-    return run
+    yield run
+    for module in [name for name in sys.modules if name.partition(".")[0] == "toy"]:
+        del sys.modules[module]
 
 
 def test_a_cell_that_conforms(run):
@@ -43,6 +44,18 @@ def test_a_cell_that_deviates_and_what_its_probe_prints(run):
     assert status == 1
     assert said.startswith("something odd ")  # on the terminal, as it happens
     assert 'expected value = "right" observed value = "wrong"' in said
+
+
+def test_breakpoints_work(run, tmp_path):
+    code = (
+        f"from conformance.kit import alone; alone.run('toy', {CELL.format('TOY-01', 'pause')!r}, {sys.executable!r})"
+    )
+    env = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    told = subprocess.run(
+        [sys.executable, "-c", code], input="p does * 2\nc\n", capture_output=True, text=True, env=env
+    )
+    assert "'pausepause'" in told.stdout
+    assert told.stdout.index("'pausepause'") < told.stdout.index("conforms: ")
 
 
 def test_a_waiver_speaks_here_too(run):
@@ -79,8 +92,7 @@ def test_the_version_of_the_name_must_be_there(run, tmp_path):
 
 
 def test_the_command_line():
-    root = Path(__file__).parents[1]
-    told = subprocess.run([sys.executable, "-m", "conformance", "run", "PUT"], cwd=root, capture_output=True, text=True)
+    told = subprocess.run([sys.executable, "-m", "conformance", "run", "PUT"], cwd=ROOT, capture_output=True, text=True)
     assert told.returncode == 2
     assert told.stderr.count("\n") == 1
     assert told.stderr.startswith("python -m conformance: ")

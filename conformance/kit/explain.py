@@ -46,7 +46,8 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
     yield "rule", f"{cell.rule.id} {cell.rule.level}: {cell.rule.text}"
     yield "case", fields(cell.look.case.data())
     yield "configuration", f"{it.subject} {column.version}, {it.target}, {it.partitioner}, {it.python}"
-    yield "expected", fields(judged.expected)
+    either = (f"{fields(wanted)} ({name})" for name, wanted in judged.expected.items())
+    yield "expected", " or ".join(either) if cell.rule.outcomes else fields(judged.expected)
     yield "observed", fields(judged.observed)
     if outcome is not None and outcome.touch and judged.verdict != "conforms":
         yield "last step", outcome.touch

@@ -97,6 +97,9 @@ class CellItem(pytest.Item):
         if ruling.judged.verdict == "unsupported":
             raise pytest.skip.Exception(ruling.reason or "unsupported", _use_item_location=True)
 
+    def teardown(self) -> None:
+        self.result = None
+
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **kwargs: Any) -> Any:
         told = isinstance(excinfo.value, Unexpected | pytest.xfail.Exception)
         if self.result is None or not told:

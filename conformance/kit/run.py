@@ -167,6 +167,8 @@ class Run:
             self._complete = whole and not at_once and not (self.writer and self.writer.trouble)
             self._write(self.totals.footer(self._complete, counts))
         self.stop()
+        for memory in (self._looks, self._observed, self._judged, self._results):
+            memory.clear()
 
     def stop(self) -> None:
         """Ends what still runs and lets go of the record."""
