@@ -17,7 +17,7 @@ from .columns import CellName, Column, parse
 from .explain import explain
 from .options import executable
 from .rules import Contract, Rule
-from .run import Result, unobserved
+from .run import Result, observable, unobserved
 from .strict import Mistake
 from .verdicts import HELD, judge, known
 
@@ -42,7 +42,7 @@ def run(package: str, name: str, python: str, subject: str | None = None) -> int
     if rule not in there:
         raise Mistake(f"{rule.id} is not in force in {column.version}: since {rule.since}, until {rule.until or 'now'}")
     cell = Cell(Look(column, case, there, questions, request), rule)
-    if hello.problem is not None:
+    if not observable(cell):
         judged, seen = unobserved(cell), None
     else:
         judged, seen = judge(((it, case) for it in there), outcome, hello.capabilities)[rule.id], outcome

@@ -20,6 +20,11 @@ class Case:
         """The fields, in order; a class may say it better, as long as ids stay unique and never change."""
         return "-".join(str(value) for value in self.data().values())
 
+    @property
+    def devices(self) -> int:
+        """How many devices the case needs; on a target with fewer its cells do not run, which makes the run red."""
+        return 1
+
     def data(self) -> dict[str, Any]:
         """The fields as the probe gets them."""
         return {field.name: getattr(self, field.name) for field in fields(self)}

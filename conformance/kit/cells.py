@@ -92,4 +92,4 @@ def _speaking(entries: Iterable[Any], case: Case) -> tuple[Any, ...]:
 
 def _names(case: Case) -> list[str]:
     """Fields and properties of a case."""
-    return [name for name in dir(case) if not name.startswith("_") and name not in ("data",)]
+    return [name for name in dir(case) if not name.startswith("_") and name not in ("data", "devices")]

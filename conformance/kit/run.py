@@ -134,7 +134,7 @@ class Run:
     def want(self, cells: Iterable[Cell]) -> None:
         """Sends ahead the observations that cells rest on."""
         if self._pool is not None:
-            self._pool.want(cell.look.request for cell in cells if _observable(cell))
+            self._pool.want(cell.look.request for cell in cells if observable(cell))
 
     def judge(self, cell: Cell) -> Result:
         """Judges one cell, observing first unless another cell of the same look did."""
@@ -179,7 +179,7 @@ class Run:
             self.writer.close()
 
     def _judge(self, cell: Cell) -> Result:
-        if not _observable(cell):
+        if not observable(cell):
             return self._rule(cell, unobserved(cell), None)
         request = cell.look.request
         if request not in self._judged:
@@ -209,7 +209,7 @@ class Run:
                 self._judged[request] = outcome, self._verdicts(cell.look, outcome)
             for cell in cells:
                 before = self._results.get(cell.name)
-                if before is None or not _observable(cell):
+                if before is None or not observable(cell):
                     continue  # not judged yet
                 after = self._rule(cell, self._judged[request][1][cell.rule.id], outcome)
                 if after.ruling != before.ruling:
@@ -232,16 +232,25 @@ class Run:
 
 def unobserved(cell: Cell) -> Judged:
     """The verdict of a cell whose probe cannot run: nobody to run it, or nothing to run it on."""
-    problem = cell.look.column.hello.problem
+    problem = _obstacle(cell)
     if problem is not None:
         return Judged("not_run", expected(cell.rule, cell.look.case), reason=problem)
     spoken = [(cell.rule, cell.look.case)]
     return judge(spoken, Outcome("not_run"), cell.look.column.hello.capabilities)[cell.rule.id]
 
 
-def _observable(cell: Cell) -> bool:
-    hello = cell.look.column.hello
-    return hello.problem is None and supported(cell.rule, hello.capabilities)
+def observable(cell: Cell) -> bool:
+    """Whether the cell's probe can run."""
+    return _obstacle(cell) is None and supported(cell.rule, cell.look.column.hello.capabilities)
+
+
+def _obstacle(cell: Cell) -> str | None:
+    """The stated prerequisite that is missing."""
+    column, needs = cell.look.column, cell.look.case.devices
+    it = column.configuration
+    if column.hello.problem is None and needs > it.devices:
+        return f"the case needs {needs} devices, {it.target} has {it.devices}"
+    return column.hello.problem
 
 
 def _tell_apart(columns: Sequence[Column]) -> None:
