@@ -30,7 +30,7 @@ def move(name: str) -> tuple[Any, Any, Any]:
     return make, seed, there
 
 
-@attributes(params=[ROWS, MOVES], param_names=["flags", "move"], timer=watch)
+@attributes(params=[ROWS, MOVES], param_names=["flags", "move"], timer=watch, number=10, repeat=(10, 50, 1.0))
 def time_put(flags: str, name: str) -> None:
     """One put of a fresh source: a put fills a hidden host copy of its source, and a donating one uses it up.
 

@@ -25,7 +25,10 @@ DISCOVER = """
 import json, sys
 from asv_runner.discovery import disc_benchmarks, update_sys_path
 update_sys_path(sys.argv[1])
-found = {it.name: {"params": it.params, "setups": len(it._setups)} for it in disc_benchmarks(sys.argv[1])}
+found = {
+    it.name: {"params": it.params, "setups": len(it._setups), "number": getattr(it, "number", None)}
+    for it in disc_benchmarks(sys.argv[1])
+}
 json.dump(found, open(sys.argv[2], "w"))
 """
 
@@ -62,6 +65,13 @@ def test_each_legal_row_and_kind_of_move_is_measured(suites):
 
 def test_no_benchmark_has_a_setup(suites):
     assert [name for name, it in suites.items() if it["setups"]] == []
+
+
+def test_asv_does_not_choose_how_often(suites):
+    """It would choose once: the first call prepares and is slow."""
+    numbers = {name: it["number"] for name, it in suites.items() if ".time_" in name}
+    assert all(number >= 1 for number in numbers.values())
+    assert all(number >= 100 for name, number in numbers.items() if name.startswith("dispatch."))
 
 
 def test_the_device_count_is_proved(tmp_path, monkeypatch):
