@@ -107,6 +107,14 @@ def test_a_delayed_crash_of_the_last_request_is_not_missed(pool):
     assert [request for request, _ in pool.late()] == [ask("delayed")]
 
 
+def test_a_host_that_was_idle_has_time_to_leave(pool, monkeypatch):
+    monkeypatch.setattr("impl.host.pool.LEAVE", 0.9)
+    run(pool, ask("fine", n=1))
+    time.sleep(0.95)  # as while other configurations are judged
+    pool.close()
+    assert pool.incidents() == []
+
+
 def test_a_death_that_nothing_repeats_is_an_incident(pool, tmp_path):
     requests = [ask("fine", n=1), ask("dies_once", flag=str(tmp_path / "flag")), ask("fine", 2, n=2)]
     outcomes = run(pool, *requests)

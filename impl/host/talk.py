@@ -76,6 +76,7 @@ class Talk:
     def close(self) -> None:
         """Lets the host leave once it has answered what was sent."""
         self.closed = True
+        self.since = time.monotonic()
         self.flush()
 
     def _end(self) -> None:
