@@ -31,6 +31,12 @@ class Between(Case):
         return self.source != self.target
 
     @property
+    def devices(self) -> int:
+        """How many devices it takes to have those that are named."""
+        there = target(self.source, self.target) or SOURCES[self.source]
+        return 1 + max(SOURCES[self.source].devices + there.devices)
+
+    @property
     def placed(self) -> dict[str, Any]:
         """The sharding that the output must have."""
         return (target(self.source, self.target) or SOURCES[self.source]).sharding

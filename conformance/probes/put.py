@@ -166,6 +166,14 @@ def _format_traceback(jax, x):
         "".join(traceback.TracebackException.from_exception(error, capture_locals=True).format())
 
 
+def _hit(jax, x, **options):
+    """Gives it to a program of its own that was compiled, and is found again, for other arrays that lay where it lay."""
+    program = jax.jit(lambda x: x + 1, **options)
+    for _ in range(2):
+        jax.block_until_ready(program(jax.device_put(np.zeros(x.shape, x.dtype), x.sharding)))
+    jax.block_until_ready(program(x))
+
+
 USES = {
     "is_deleted": lambda jax, x: x.is_deleted(),
     "repr": lambda jax, x: repr(x),
@@ -175,6 +183,8 @@ USES = {
     "add": lambda jax, x: jax.block_until_ready(x + 1),
     "jit": lambda jax, x: jax.block_until_ready(jax.jit(bump)(x)),
     "donate": lambda jax, x: jax.block_until_ready(jax.jit(bump, donate_argnums=0)(x)),
+    "hit": _hit,
+    "hit_donate": lambda jax, x: _hit(jax, x, donate_argnums=0),
     "put": lambda jax, x: jax.block_until_ready(jax.device_put(x, jax.devices()[2])),
     "delete": lambda jax, x: x.delete(),
     "live_arrays": lambda jax, x: [it.shape for it in jax.live_arrays()],

@@ -6,6 +6,8 @@ hosts, each of which calls `start`. Nothing here imports JAX before its environm
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
 from typing import TYPE_CHECKING
 
@@ -28,9 +30,17 @@ def environment(target: str) -> dict[str, str]:
     }
 
 
+LATER = ("jax.experimental.multihost_utils", "jaxlib.mlir.dialects.builtin", "jaxlib.mlir.dialects.mhlo")
+"""What JAX imports at its first put and its first lowering: here once, instead of in every host that is forked."""
+
+
 def load() -> None:
     """Imports JAX and everything that leans on it."""
     from . import subject  # noqa: F401
+
+    for module in LATER:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(module)
 
 
 def start(target: str, partitioner: str) -> Subject:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import jax.monitoring
@@ -22,6 +24,15 @@ def _listen(event: str, seconds: float, **_: Any) -> None:
 
 
 jax.monitoring.register_event_duration_secs_listener(_listen)
+
+
+@contextmanager
+def unseen() -> Iterator[None]:
+    """What happens within is the suite's own, and is not counted."""
+    before = total.copy()
+    yield
+    total.clear()
+    total.update(before)
 
 
 def take() -> dict[str, int]:

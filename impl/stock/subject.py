@@ -31,9 +31,7 @@ class Subject:
         everywhere = jax.sharding.NamedSharding(jax.sharding.Mesh(devices, ("all",)), jax.sharding.PartitionSpec("all"))
         self._spread = jax.device_put(np.zeros(devices.size, np.float32), everywhere)
         self._sum = jax.jit(lambda x: x.sum())
-        self.settle()
         self._capabilities = _capabilities(self._spread)
-        counts.take()  # what starting took is nobody's cost
 
     def hello(self) -> dict[str, Any]:
         """What this host is, as found."""
@@ -60,7 +58,8 @@ class Subject:
         From 0.11 or 0.12 on, a copy from device to device that nobody reads is not waited for, and nothing public waits
         for it once its array is gone. Probes therefore wait for what they put.
         """
-        jax.block_until_ready(self._sum(self._spread))
+        with counts.unseen():
+            jax.block_until_ready(self._sum(self._spread))
 
     def cost(self) -> dict[str, int]:
         """What was lowered and compiled since the last call."""
@@ -68,14 +67,15 @@ class Subject:
 
     def _partitioner(self) -> str | None:
         """The partitioner that really runs, read off a lowered module."""
-        text = jax.jit(lambda x: x).lower(self._spread).as_text()
+        with counts.unseen():
+            text = jax.jit(lambda x: x).lower(self._spread).as_text()
         seen = [name for mark, name in WITNESSES.items() if mark in text]
         return seen[0] if len(seen) == 1 else None
 
 
 def _capabilities(x: jax.Array) -> set[str]:
-    """What the installed API takes, found by asking it; `x` lies on the devices that a program has run on."""
-    found = {"executes"}
+    """What the installed API takes, found by asking it; `x` lies on every device."""
+    found = {"executes"}  # devices that hold an array run programs; those of a compiler alone hold none
     if {"donate", "may_alias"} <= inspect.signature(jax.device_put).parameters.keys():
         found.add("device_put.flags")
     try:
