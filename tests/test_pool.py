@@ -1,6 +1,7 @@
 """The pool on a subject without JAX: what it makes of processes that behave and of processes at their worst."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -46,6 +47,7 @@ def alive(pid):
 
 
 def gone(pids, within=5.0):
+    pids = list(pids)
     end = time.monotonic() + within
     while any(map(alive, pids)) and time.monotonic() < end:
         time.sleep(0.02)
@@ -164,6 +166,55 @@ def test_an_exception_of_the_subject_is_told_from_a_slip_of_the_suite(pool):
     assert "toy.py:" in slips.reason
 
 
+def test_an_exception_without_a_message_is_still_one(pool):
+    outcome, after = run(pool, ask("raises_the_unspeakable"), ask("fine", n=1))
+    assert outcome.raised == {
+        "class": "UnspeakableError",
+        "message": "(its message cannot be had: RuntimeError)",
+        "at": "act",
+    }
+    assert after.attempt == 1
+
+
+@pytest.mark.parametrize(("fault", "name"), [("settle leaves", "SystemExit"), ("no cost", "ValueError")])
+def test_what_fails_after_the_probe_is_told(pool, monkeypatch, fault, name):
+    monkeypatch.setenv("TOY_FAULT", fault)
+    (outcome,) = run(pool, ask("fine", n=1))
+    assert outcome.raised is not None
+    assert (outcome.raised["class"], outcome.raised["at"], outcome.fields) == (name, "settle", {"n": 1})
+
+
+def test_a_late_exit_as_if_all_were_well_is_a_death(pool):
+    run(pool, ask("fine", n=1), ask("exits_later"))
+    pool.close()
+    ((request, blamed),) = pool.late()
+    assert (request.id, blamed.status, blamed.exit) == ("exits_later", "crashed", 0)
+
+
+def test_one_host_that_dies_at_once_among_others_costs_nothing(pool, monkeypatch, tmp_path):
+    monkeypatch.setenv("TOY_FAULT", "dies once")
+    monkeypatch.setenv("TOY_FILE", str(tmp_path / "hosts"))
+    outcomes = run(pool, ask("fine", n=1), ask("segfault"), *(ask("fine", i, n=i) for i in range(9)))
+    assert [outcome.status for outcome in outcomes] == ["ended", "crashed", *["ended"] * 9]
+    assert len((tmp_path / "hosts").read_text().split()) >= 4
+
+
+def test_a_stopped_template_is_given_up(monkeypatch):
+    monkeypatch.setattr("impl.host.pool.STACKS", 0.3)
+    monkeypatch.setattr("impl.host.pool.DIE", 0.3)
+    pool = Pool(probes=PROBES, cell_timeout=1.0, fork=True)
+    outcomes = run(pool, ask("stops_its_parent"), ask("fine", n=1))
+    assert [outcome.status for outcome in outcomes] == ["not_run"] * 2
+    assert "its template does not answer" in str(outcomes[1].reason)
+    pool.close()
+
+
+def test_a_pool_without_its_folder_says_so(pool):
+    outcomes = run(pool, ask("removes", folder=str(pool.folder)), ask("fine", n=1))
+    assert [outcome.status for outcome in outcomes] == ["not_run"] * 2
+    assert "a host cannot be started" in str(outcomes[1].reason)
+
+
 def test_what_a_subject_prints_stays_off_the_channel(pool):
     printed, after = run(pool, ask("prints"), ask("fine", n=1))
     assert (printed.status, printed.fields) == ("ended", {"printed": True})
@@ -193,13 +244,27 @@ def test_a_host_that_closes_its_channel_is_ended(pool):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux hands orphans to the template")
-def test_nothing_that_a_host_started_outlives_the_pool(tmp_path):
+@pytest.mark.parametrize("probe", ["leaves_children", "leaves_a_chain"])
+def test_nothing_that_a_host_started_outlives_the_pool(tmp_path, probe):
     pool = Pool(probes=PROBES)
-    assert run(pool, ask("leaves_children", file=str(tmp_path / "pids")))[0].status == "ended"
+    assert run(pool, ask(probe, file=str(tmp_path / "pids")))[0].status == "ended"
     pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
     assert all(map(alive, pids))
     pool.close()
     assert gone(pids)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process's children")
+def test_nothing_that_a_template_started_outlives_the_pool(monkeypatch):
+    monkeypatch.setenv("TOY_FAULT", "load starts a program")
+    pool = Pool(probes=PROBES, fork=True)
+    pool.open(TOY)
+    (lane,) = pool.lanes.values()
+    template = lane.launcher.process.pid
+    children = Path(f"/proc/{template}/task/{template}/children").read_text().split()
+    assert len(children) == 2
+    pool.close()
+    assert gone(map(int, children))
 
 
 def test_several_hosts_share_the_work_and_take_each_observation_once():
@@ -249,6 +314,8 @@ print(len(pool.late()), len(pool.incidents()))
         ("no devices", "no devices: RuntimeError: Unable to initialize backend"),
         ("fewer devices", "fewer devices than asked: toy:8 needs 8, the host has 1"),
         ("dead switch", "the partitioner that ran is gspmd, not shardy"),
+        ("no driver", "subject tests.toys does not start: FileNotFoundError: libdriver.so"),
+        ("number for a version", "a fresh host died at once (exit 1): impl.host.messages.ProtocolError: 'versions'"),
         ("host dies", "a fresh host died at once (SIGILL)"),
     ],
 )
@@ -279,6 +346,15 @@ def test_an_import_that_never_ends_is_given_up(pool, monkeypatch):
 def test_a_python_that_is_not_there(pool):
     nowhere = Configuration("tests.toys", "/nowhere/python", "toy:8", "shardy")
     assert pool.open(nowhere).problem == "cannot start /nowhere/python: No such file or directory"
+    pool.close()
+
+
+@pytest.mark.parametrize("program", ["true", "false", "cat"])
+def test_a_program_that_is_no_python(program):
+    configuration = Configuration("tests.toys", shutil.which(program) or program, "toy:8", "shardy")
+    pool = Pool(probes=PROBES)
+    assert pool.open(configuration).problem is not None
+    assert pool.take(Request(configuration, "toy.fine", "fine", {"n": 1})).status == "not_run"
     pool.close()
 
 

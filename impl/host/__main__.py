@@ -25,15 +25,15 @@ def main() -> None:
     for descriptor in (options.control, options.channel):
         if descriptor is not None:
             os.set_inheritable(descriptor, False)  # no program that a subject starts may hold it
-    if options.control is not None:
-        detach(None)
-        with socket.socket(fileno=options.control) as control:
-            Template(Subject(options.subject, options.target), options.probes, control).run()
-        return
     if not options.foreground:
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         detach(None)
-    serve(Subject(options.subject, options.target), options.partitioner, options.probes, options.channel)
+    subject = Subject(options.subject, options.target)
+    if options.control is None:
+        serve(subject, options.partitioner, options.probes, options.channel)
+    prctl(PR_SET_PDEATHSIG, 0)  # from here on it sees the judge leave, and ends its hosts first
+    with socket.socket(fileno=options.control) as control:
+        Template(subject, options.probes, control).run()
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def _run(configuration: Configuration, request: Request, probes: str, folder: Pa
         return hello, Outcome("not_run", reason=hello.problem)
     if talk.fault is not None:
         return hello, attempt.partial("error", reason=talk.fault)
-    if attempt.outcome is not None and talk.child.status == 0:
+    if attempt.outcome is not None and talk.left:
         return hello, attempt.outcome
     died, status = talk.death()
     return hello, attempt.partial("crashed", signal=died, exit=status, late=attempt.outcome is not None)

@@ -72,17 +72,19 @@ class Launcher(ABC):
         self.count = 0
 
     def launch(self, partitioner: str) -> Child:
+        """A new host; one that cannot be started is dead from the start, and `problem` says why."""
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         self.count += 1
-        stderr = self.folder / f"host-{self.count}"
-        child = Child(ours, stderr)
-        descriptor = os.open(stderr, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        try:
-            self.start(child, partitioner, theirs.fileno(), descriptor)
-        finally:
-            theirs.close()
-            os.close(descriptor)
+        child = Child(ours, self.folder / f"host-{self.count}")
+        with theirs:
+            try:
+                with child.stderr.open("ab") as stderr:
+                    self.start(child, partitioner, theirs.fileno(), stderr.fileno())
+            except OSError as error:
+                self.problem = self.problem or f"{self.python}: a host cannot be started: {error}"
+        if self.problem is not None:
+            child.status = -signal.SIGKILL
         return child
 
     @abstractmethod
@@ -137,12 +139,13 @@ class Forking(Launcher):
         self.log = Child(self.control, log)
 
     def start(self, child: Child, partitioner: str, channel: int, stderr: int) -> None:
-        message = json.dumps({"fork": self.count, "partitioner": partitioner}).encode()
-        try:
-            socket.send_fds(self.control, [message], [channel, stderr])
-        except OSError:
-            self.lost()
         self.forked[self.count] = child
+        message = json.dumps({"fork": self.count, "partitioner": partitioner}).encode()
+        if self.problem is None:
+            try:
+                socket.send_fds(self.control, [message], [channel, stderr])
+            except OSError:
+                self.lost()
 
     def poll(self) -> None:
         while self.problem is None:
@@ -205,7 +208,6 @@ class Spawning(Launcher):
                 process = self.popen(more, channel, stderr)
         except OSError as error:
             self.problem = f"cannot start {self.python}: {error.strerror}"
-            child.status = 127
             return
         child.pid = process.pid
         self.processes[process.pid] = process, child

@@ -10,6 +10,7 @@ from types import NoneType
 from typing import Any
 
 LIMIT = 1 << 20  # bytes of one line
+LEFT = 113  # the exit status of a host that left in order, which no subject gives by accident
 VERSION = 1
 
 Types = tuple[type, ...]
@@ -34,6 +35,10 @@ REQUIRED: dict[str, dict[str, Types]] = {
         "cost": (dict,),
         "seconds": (float, int),
     },
+}
+ITEMS: dict[str, dict[str, Types]] = {
+    "hello": {"versions": (str,), "devices": (dict,), "memory_kinds": (str,), "capabilities": (str,)},
+    "end": {"cost": (int,)},
 }
 OPTIONAL: dict[str, dict[str, Types]] = {"note": {"fields": (dict,), "step": (str,)}}
 
@@ -72,6 +77,10 @@ def check(message: Any) -> None:
         if name not in message:
             raise ProtocolError(f"a {kind} message without {name!r}")
         _typed(kind, name, message[name], types)
+    for name, types in ITEMS.get(kind, {}).items():
+        holds = message[name]
+        for item in holds.values() if isinstance(holds, dict) else holds:
+            _typed(kind, name, item, types, " holds a")
     for name, value in message.items():
         if name in optional:
             _typed(kind, name, value, optional[name])
@@ -79,9 +88,9 @@ def check(message: Any) -> None:
             raise ProtocolError(f"a {kind} message has no {name!r}")
 
 
-def _typed(kind: str, name: str, value: Any, types: Types) -> None:
+def _typed(kind: str, name: str, value: Any, types: Types, how: str = " is a") -> None:
     if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-        raise ProtocolError(f"{name!r} of a {kind} message is {type(value).__name__}, not {types[0].__name__}")
+        raise ProtocolError(f"{name!r} of a {kind} message{how} {type(value).__name__}, not {types[0].__name__}")
 
 
 class Lines:

@@ -30,6 +30,8 @@ TRIALS = 4  # replays of one death at a time
 START = 120.0  # seconds a host has to say hello
 STACKS = 2.0  # seconds a silent host has to show its stacks
 LEAVE = 10.0  # seconds a host has to leave
+DIE = 5.0  # seconds a killed host has to be reported dead
+STILLBORN = 2  # fresh hosts in a row that may die at once where others have worked
 TICK = 0.05  # seconds between looks at the clock
 
 
@@ -75,6 +77,8 @@ class Lane:
         self.problem: str | None = None
         self.ahead = 0  # requests sent and not yet taken
         self.launched = 0  # workers so far
+        self.worked = False  # whether a host of it ever began a request
+        self.stillborn = 0  # fresh hosts in a row that died before they did
 
     @property
     def talks(self) -> list[Talk]:
@@ -274,6 +278,8 @@ class Pool:
                 if ending.kind == "hung" and ending.text is None:
                     ending.text = f"no stacks: {talk.child.state()}"
                 talk.child.kill()
+            if now >= ending.until + DIE:
+                lane.launcher.give_up(f"{lane.launcher.python}: its template does not answer")
         elif talk.fault is not None:
             self._end(talk, "fault", talk.fault)
         elif talk.eof:
@@ -306,6 +312,8 @@ class Pool:
         """Sorts out a host whose death waitpid told."""
         if not talk.deaf:
             self.selector.unregister(talk.child.channel)
+        if talk.begun():
+            lane.worked, lane.stillborn = True, 0
         ending = self.endings.pop(talk, None)
         trial = lane.trials.pop(talk, None)
         if trial is not None:
@@ -322,13 +330,13 @@ class Pool:
             lane.ahead -= 1
             lane.queue.appendleft(attempt)
         current = talk.current
-        if ending is None and talk.closed and talk.child.status == 0 and current is None:
+        if ending is None and talk.left and current is None:
             return
         if (ending is not None and ending.kind == "unwanted") or lane.launcher.problem:
             if current is not None:
                 lane.queue.appendleft(current)
         elif not talk.begun():
-            self._fail(lane, self._stillborn(talk, ending))
+            self._stillborn(lane, talk, ending)
         elif ending is not None:
             if current is not None:
                 current.outcome = self._ended(talk, current, ending)
@@ -342,18 +350,17 @@ class Pool:
             else:
                 self._replay(lane, death)
 
-    def _stillborn(self, talk: Talk, ending: Ending | None) -> Hello:
-        """A host that did not get as far as its first request."""
+    def _stillborn(self, lane: Lane, talk: Talk, ending: Ending | None) -> None:
+        """A host did not get as far as its first request: the environment's fault, unless it was once."""
+        lane.stillborn += 1
         if talk.hello is not None and talk.hello.problem:
-            return talk.hello
-        stderr = talk.child.said()
-        what = (
-            ending.text
-            if ending is not None and ending.text
-            else f"a fresh host died at once ({words(talk.child.status)})"
-        )
-        last = stderr.strip().rpartition("\n")[2]
-        return Hello(problem=f"{what}{': ' + last if last else ''}", stderr=stderr)
+            self._fail(lane, talk.hello)
+        elif not lane.worked or lane.stillborn > STILLBORN:
+            stderr = talk.child.said()
+            died = f"a fresh host died at once ({words(talk.child.status)})"
+            what = ending.text if ending is not None and ending.text else died
+            last = stderr.strip().rpartition("\n")[2]
+            self._fail(lane, Hello(problem=f"{what}{': ' + last if last else ''}", stderr=stderr))
 
     def _ended(self, talk: Talk, attempt: Attempt, ending: Ending) -> Outcome:
         """The outcome of a request whose host the pool had to end."""
@@ -377,14 +384,17 @@ class Pool:
 
     def _tried(self, lane: Lane, talk: Talk, trial: Trial, ending: Ending | None) -> None:
         suspect = trial.index is None
-        if (ending is not None and ending.kind == "unwanted") or lane.launcher.problem or not talk.begun():
+        if not talk.begun() and lane.problem is None and lane.launcher.problem is None:
+            self._stillborn(lane, talk, ending)
             if lane.problem is None:
-                self._fail(lane, self._stillborn(talk, ending))
+                self._try(lane, trial.attempt, trial.death, trial.index)
+                return
+        if (ending is not None and ending.kind == "unwanted") or lane.problem or lane.launcher.problem:
             if suspect:
-                trial.attempt.outcome = Outcome("not_run", reason=lane.problem)
+                trial.attempt.outcome = Outcome("not_run", reason=lane.problem or lane.launcher.problem)
             return
         fresh = trial.fresh
-        survived = ending is None and talk.child.status == 0 and fresh.outcome is not None
+        survived = ending is None and talk.left and fresh.outcome is not None
         if survived:
             outcome = fresh.outcome
         elif ending is not None and fresh.outcome is None:

@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from . import messages
 from .see import NotDataError
@@ -44,22 +44,29 @@ class Subject:
         return f"subject {self.name} cannot be loaded by {sys.executable}: {error}"
 
 
-def serve(subject: Subject, partitioner: str, probes: str, channel: int) -> None:
-    """Says hello, answers requests until the channel ends, lingers, and ends the process."""
-    _tidy()
-    host = Host(subject, partitioner, probes, channel)
-    if host.hello():
-        for request in host.requests():
-            host.attempt(request)
-    time.sleep(LINGER)
-    _flush()
-    os._exit(0)
+def serve(subject: Subject, partitioner: str, probes: str, channel: int) -> NoReturn:
+    """Says hello, answers requests until the channel ends, lingers, and ends the process, whatever happens."""
+    status = 1
+    try:
+        _tidy()
+        host = Host(subject, partitioner, probes, channel)
+        if host.hello():
+            for request in host.requests():
+                host.attempt(request)
+        time.sleep(LINGER)
+        status = messages.LEFT
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        _flush()
+        os._exit(status)
 
 
 class Host:
     def __init__(self, subject: Subject, partitioner: str, probes: str, channel: int) -> None:
         self.module, self.partitioner, self.probes, self.channel = subject, partitioner, probes, channel
         self.pid = os.getpid()
+        self.rooms = (str(Path(__file__).parent), *getattr(importlib.import_module(probes), "__path__", ()))
         # A process that a probe forks holds no end of the channel.
         os.register_at_fork(after_in_child=lambda: os.close(channel))
 
@@ -78,7 +85,8 @@ class Host:
                 facts.update(self.subject.hello())
             except Exception as error:
                 traceback.print_exc()
-                problem = f"no devices: {_line(error)}"
+                what = "no devices" if isinstance(error, RuntimeError) else f"subject {self.module.name} does not start"
+                problem = f"{what}: {_line(error)}"
         self.send("hello", protocol=messages.VERSION, problem=problem, **facts)
         gc.collect()
         gc.freeze()  # what start-up made is never walked again
@@ -111,14 +119,16 @@ class Host:
         start = time.perf_counter()
         end = self.run(id, request["probe"], request["case"])
         self.only()
+        cost: dict[str, int] = {}
         try:
             self.subject.settle()
-        except Exception as error:
+            cost = self.subject.cost()
+        except BaseException as error:
             end["raised"] = end["raised"] or _raised(error, "settle")
         seconds = time.perf_counter() - start
         gc.collect()
         _flush()
-        self.send("end", id=id, stderr=_written(), cost=self.subject.cost(), seconds=seconds, **end)
+        self.send("end", id=id, stderr=_written(), cost=cost, seconds=seconds, **end)
 
     def run(self, id: int, probe: str, case: dict[str, Any]) -> dict[str, Any]:
         end: dict[str, Any] = {"raised": None, "error": None}
@@ -136,12 +146,19 @@ class Host:
             if observation:
                 see(**observation)
         except BaseException as error:
-            if _ours(error):
+            if self.ours(error):
                 end["error"] = f"{_line(error)} at {_place(error)}"
             else:
                 end["raised"] = _raised(error, see.touch)
             traceback.clear_frames(error.__traceback__)
         return end
+
+    def ours(self, error: BaseException) -> bool:
+        """Whether an exception is the suite's own fault: a slip whose innermost frame is a probe's or the host's."""
+        if isinstance(error, NotDataError):
+            return True
+        *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+        return isinstance(error, OUR_MISTAKES) and frame.f_code.co_filename.startswith(self.rooms)
 
     def function(self, probe: str) -> Any:
         module, _, name = probe.rpartition(".")
@@ -157,22 +174,21 @@ def _tidy() -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _ours(error: BaseException) -> bool:
-    """Whether an exception is the suite's own fault: a slip whose innermost frame is in this project's files."""
-    if isinstance(error, NotDataError):
-        return True
-    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    return isinstance(error, OUR_MISTAKES) and frame.f_code.co_filename.startswith(PROJECT)
-
-
 def _raised(error: BaseException, step: str | None) -> dict[str, Any]:
-    return {"class": type(error).__name__, "message": str(error)[:4000], "at": step}
+    return {"class": type(error).__name__[:200], "message": _message(error), "at": step}
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)[:4000]
+    except BaseException as worse:  # an exception may be as broken as its subject
+        return f"(its message cannot be had: {type(worse).__name__[:200]})"
 
 
 def _line(error: BaseException) -> str:
     """The exception as one line."""
-    text = " ".join(str(error).split())[:300]
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+    name, text = type(error).__name__[:200], " ".join(_message(error).split())[:300]
+    return f"{name}: {text}" if text else name
 
 
 def _place(error: BaseException) -> str:

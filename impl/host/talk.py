@@ -161,6 +161,11 @@ class Talk:
         """Whether nothing more can be heard from it."""
         return self.eof or self.fault is not None
 
+    @property
+    def left(self) -> bool:
+        """Whether it ended in order, as it was asked to."""
+        return self.closed and self.child.status == messages.LEFT
+
     def begun(self) -> bool:
         """Whether the host got as far as its first request."""
         return bool(self.life) or self.current is not None

@@ -29,7 +29,8 @@ def prctl(option: int, value: int) -> None:
 
 
 def detach(stderr: int | None) -> None:
-    """Takes stdin and stdout from a host: what a subject prints goes to its stderr."""
+    """Takes the terminal from a process: what a subject prints goes to stderr, an interrupt ends it like any signal."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
@@ -65,6 +66,8 @@ class Template:
         finally:
             for pid in self.hosts:
                 end_group(pid)
+            self.hosts.clear()
+            self.own.clear()
             self.end_orphans()
 
     def obey(self, close: tuple[int, int]) -> bool:
@@ -76,17 +79,11 @@ class Template:
         parent = os.getpid()
         pid = os.fork()
         if pid == 0:
-            os.setpgid(0, 0)
-            prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-            if os.getppid() != parent:
-                os._exit(1)
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            for descriptor in close:
-                os.close(descriptor)
-            self.control.close()
-            detach(stderr)
-            serve(self.subject, message["partitioner"], self.probes, channel)
+            try:
+                self.become_host(parent, close, stderr)
+                serve(self.subject, message["partitioner"], self.probes, channel)
+            finally:
+                os._exit(1)  # never back into the template's own loop
         with contextlib.suppress(OSError):
             os.setpgid(pid, pid)
         os.close(channel)
@@ -94,6 +91,18 @@ class Template:
         self.hosts[pid] = message["fork"]
         self.tell(forked=message["fork"], pid=pid)
         return True
+
+    def become_host(self, parent: int, close: tuple[int, int], stderr: int) -> None:
+        os.setpgid(0, 0)
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for descriptor in close:
+            os.close(descriptor)
+        self.control.close()
+        detach(stderr)
 
     def reap(self) -> None:
         while True:
@@ -110,10 +119,15 @@ class Template:
                 self.tell(exited=number, status=os.waitstatus_to_exitcode(status))
 
     def end_orphans(self) -> None:
-        """Ends processes that left a host's group and became ours when their parent died."""
-        for child in children() - self.own - set(self.hosts):
-            with contextlib.suppress(OSError):
-                os.kill(child, signal.SIGKILL)
+        """Ends processes that left a host's group and became ours when their parent died, and so do their children."""
+        for _ in range(1000):
+            strays = children() - self.own - set(self.hosts)
+            if not strays:
+                return
+            for stray in strays:
+                with contextlib.suppress(OSError):
+                    os.kill(stray, signal.SIGKILL)
+                    os.waitpid(stray, 0)
 
     def tell(self, **message: int) -> None:
         self.control.send(json.dumps(message).encode())

@@ -2,7 +2,9 @@
 
 import os
 import signal
+import subprocess
 import time
+from pathlib import Path
 
 from impl.host.see import See
 
@@ -17,6 +19,8 @@ FAULT = os.environ.get("TOY_FAULT")
 def load() -> None:
     if FAULT == "no jax":
         raise ModuleNotFoundError("No module named 'jax'", name="jax")
+    if FAULT == "load starts a program":
+        subprocess.Popen(["sleep", "1000"])
     if FAULT == "load hangs":
         time.sleep(1e6)
     if FAULT == "template dies":
@@ -31,9 +35,21 @@ def start(target: str, partitioner: str) -> "Toy":
         os.kill(os.getpid(), signal.SIGILL)
     if FAULT == "dead switch":
         partitioner = "gspmd"
+    if FAULT == "no driver":
+        raise FileNotFoundError("libdriver.so")
+    if FAULT == "dies once" and _second():
+        os.kill(os.getpid(), signal.SIGILL)
     if FAULT == "fewer devices":
         return Toy(1, partitioner)
     return Toy(int(os.environ["TOY_DEVICES"]), partitioner)
+
+
+def _second() -> bool:
+    """Whether this is the second host of a run."""
+    with Path(os.environ["TOY_FILE"]).open("a+") as file:
+        file.write("host\n")
+        file.seek(0)
+        return len(file.readlines()) == 2
 
 
 class Toy:
@@ -44,7 +60,7 @@ class Toy:
 
     def hello(self) -> dict[str, object]:
         return {
-            "versions": {"jax": "1.0", "python": "3"},
+            "versions": {"jax": 1 if FAULT == "number for a version" else "1.0", "python": "3"},
             "devices": [{"id": i, "platform": "toy"} for i in range(self.devices)],
             "memory_kinds": [],
             "capabilities": ["executes"],
@@ -55,7 +71,10 @@ class Toy:
         return See(note)
 
     def settle(self) -> None:
-        pass
+        if FAULT == "settle leaves":
+            raise SystemExit(3)
 
     def cost(self) -> dict[str, int]:
+        if FAULT == "no cost":
+            raise ValueError("nobody counted")
         return {}

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import shutil
 import signal
 import threading
 import time
@@ -120,3 +121,48 @@ def closes(jax, see):
     see.step("close")
     os.closerange(3, 256)
     time.sleep(1e6)
+
+
+class UnspeakableError(Exception):
+    def __str__(self):
+        raise RuntimeError
+
+
+def raises_the_unspeakable(jax, see):
+    see.step("act")
+    raise UnspeakableError
+
+
+def exits_later(jax, see, status=0, after=0.05):
+    """Returns, and leaves a while later as if all were well."""
+    threading.Timer(after, lambda: os._exit(status)).start()
+    see(planted=True)
+
+
+def leaves_a_chain(jax, see, file):
+    """Leaves daemons behind, each the child of the one before, in sessions of their own."""
+    if os.fork() == 0:
+        for _ in range(5):
+            os.setsid()
+            with Path(file).open("a") as out:
+                out.write(f"{os.getpid()}\n")
+            if os.fork() != 0:
+                time.sleep(1e6)
+        os._exit(0)
+    while not Path(file).exists() or len(Path(file).read_text().split()) < 5:
+        time.sleep(0.01)
+    see(left=5)
+
+
+def stops_its_parent(jax, see):
+    """Stops the template and dies."""
+    see.step("stop")
+    os.kill(os.getppid(), signal.SIGSTOP)
+    ctypes.string_at(0)
+
+
+def removes(jax, see, folder):
+    """Takes away the folder that the pool works in, and dies."""
+    see.step("remove")
+    shutil.rmtree(folder)
+    ctypes.string_at(0)
