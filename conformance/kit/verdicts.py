@@ -34,13 +34,14 @@ class Judged:
 
 
 def judge(spoken: Iterable[tuple[Rule, Case]], outcome: Outcome, capabilities: Collection[str]) -> dict[str, Judged]:
-    """The verdict of every rule that speaks of one observation, by rule id. No crash or hang is invisible."""
+    """The verdict of every rule that speaks of one observation, by rule id. No exception, crash or hang is invisible."""
     judged = {rule.id: _one(rule, case, outcome, capabilities) for rule, case in spoken}
-    if outcome.status in ("crashed", "hung"):
-        seen = {id: it for id, it in judged.items() if it.verdict != "unsupported"}
-        if not any(it.verdict == outcome.status for it in seen.values()):
-            judged |= {id: _died(it, outcome) for id, it in seen.items()}
-    return judged
+    seen = {id: it for id, it in judged.items() if it.verdict != "unsupported"}
+    if outcome.raised is not None and not any("raised" in it.observed for it in seen.values()):
+        seen |= {id: _raised(it, outcome) for id, it in seen.items() if it.verdict in HELD}
+    if outcome.status in ("crashed", "hung") and not any(it.verdict == outcome.status for it in seen.values()):
+        seen = {id: _died(it, outcome) for id, it in seen.items()}
+    return judged | seen
 
 
 def supported(rule: Rule, capabilities: Collection[str]) -> bool:
@@ -118,23 +119,28 @@ def _one(rule: Rule, case: Case, outcome: Outcome, capabilities: Collection[str]
     for name, wanted in rule.legal.items():
         wanted = resolve(wanted, case)
         seen = wanted.keys() & facts.keys()
-        agrees = all(_agrees(key, wanted[key], facts[key]) for key in seen)
-        if agrees and len(seen) == len(wanted):
+        agreed = all(agrees(key, wanted[key], facts[key]) for key in seen)
+        if agreed and len(seen) == len(wanted):
             return replace(judged, verdict="conforms" if name is None else "permitted", outcome=name)
-        undecided |= len(seen) < len(wanted) and (agrees or died)
+        undecided |= len(seen) < len(wanted) and (agreed or died)
     if died and (undecided or "survives" in rule.fields):
         return _died(judged, outcome)
     if outcome.raised is not None:
-        judged = replace(judged, observed={**judged.observed, "raised": facts["raised"]})
-    elif undecided:
+        return _raised(judged, outcome)
+    if undecided:
         lacking = ", ".join(sorted(rule.fields - facts.keys()))
         return replace(judged, verdict="error", reason=f"the probe ended without noting {lacking}")
     return replace(judged, verdict="deviates")
 
 
-def _agrees(name: str, wanted: Any, seen: Any) -> bool:
-    # An exception's message is nobody's promise: what a rule says of `raised` is what it says, no more.
+def agrees(name: str, wanted: Any, seen: Any) -> bool:
+    """Whether a field is as a rule or a waiver says; an exception's message is nobody's promise and need not be said."""
     return within(wanted, seen) if name == "raised" else same(wanted, seen)
+
+
+def _raised(judged: Judged, outcome: Outcome) -> Judged:
+    """The cell as deviating by an exception, beside the fields that were noted."""
+    return replace(judged, verdict="deviates", outcome=None, observed={**judged.observed, "raised": outcome.raised})
 
 
 def _died(judged: Judged, outcome: Outcome) -> Judged:

@@ -13,7 +13,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from .columns import Column
 from .rules import Contract, Rule, version
 from .strict import Globs, Mistake, read
-from .verdicts import DEVIATING, HELD, RED, Judged, Observation, within
+from .verdicts import DEVIATING, HELD, RED, Judged, Observation, agrees
 
 CRASHES = ("signal", "exit", "hung")
 
@@ -74,9 +74,14 @@ class Waiver:
         return today > self.expires
 
     def holds(self, rule: Rule, observed: Observation) -> bool:
-        """Whether the observation is one that is pinned, in every field of the rule that was seen."""
-        seen = rule.fields & observed.keys()
-        return any(within(pin, observed) and (_death(pin) or seen <= pin.keys()) for pin in self.pins)
+        """Whether the observation is one that is pinned: how its probe was cut short, else every field of the rule."""
+        cut, seen = {*CRASHES, "raised"} & observed.keys(), rule.fields & observed.keys()
+        return any(
+            cut <= pin.keys()
+            and (_cut_short(pin) or seen <= pin.keys())
+            and all(name in observed and agrees(name, wanted, observed[name]) for name, wanted in pin.items())
+            for pin in self.pins
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,24 +151,24 @@ def load(folder: Path, contract: Contract) -> Waivers:
     return Waivers(waivers)
 
 
-def _death(pin: Mapping[str, Any]) -> bool:
-    return "raised" in pin or "touch" in pin
+def _cut_short(pin: Mapping[str, Any]) -> bool:
+    return "touch" in pin or isinstance(pin.get("raised"), dict)
 
 
 def _uncovered(waiver: Waiver, rule: Rule) -> str | None:
     """What a waiver's pins leave open, or None: a pin says all that its rule judges, or how the probe was cut short."""
     for pin in waiver.pins:
+        raised = pin.get("raised")
+        if isinstance(raised, dict) and (lacking := {"class", "at"} - raised.keys()):
+            return f"pins an exception without its {' and '.join(sorted(lacking))}"
         if any(key in pin for key in CRASHES):
             if "touch" not in pin:
                 return "pins a death without its point of touch; add touch"
         elif "touch" in pin:
             return f"pins a point of touch without how the process ended; add one of {', '.join(CRASHES)}"
-        elif isinstance(pin.get("raised"), dict):
-            if lacking := {"class", "at"} - pin["raised"].keys():
-                return f"pins an exception without its {' and '.join(sorted(lacking))}"
-        elif not any(wanted.keys() <= pin.keys() for wanted in rule.legal.values()):
-            lacking = min((wanted.keys() - pin.keys() for wanted in rule.legal.values()), key=len)
-            return f"does not pin {', '.join(sorted(lacking))}, which {rule.id} judges; add it to observed"
+        elif not _cut_short(pin) and not any(wanted.keys() <= pin.keys() for wanted in rule.legal.values()):
+            least = min((wanted.keys() - pin.keys() for wanted in rule.legal.values()), key=len)
+            return f"does not pin {', '.join(sorted(least))}, which {rule.id} judges; add it to observed"
         if unknown := ", ".join(sorted(pin.keys() - rule.fields - {*CRASHES, "touch", "raised"})):
             return f"pins {unknown}, which {rule.id} does not judge; its fields are {', '.join(sorted(rule.fields))}"
     return None

@@ -25,6 +25,8 @@ def environment(target: str) -> dict[str, str]:
     theirs = [flag for flag in os.environ.get("XLA_FLAGS", "").split() if not flag.startswith(DEVICE_COUNT)]
     return {
         "JAX_PLATFORMS": "cpu",
+        "JAX_PLATFORM_NAME": "",  # the user's own wishes of another place give way
+        "JAX_NUM_CPU_DEVICES": "-1",
         "XLA_FLAGS": " ".join([*theirs, f"{DEVICE_COUNT}={count}"]),
         "OPENBLAS_NUM_THREADS": "1",  # no threads of its own, which a fork would lose
     }
