@@ -2,6 +2,7 @@
 #   make conformance                     judges the newest JAX that this Python can install
 #   make conformance PYTHON=python3.12   the same with another Python
 #   make test                            this project's own checks and tests
+#   make bench                           what it costs
 # ARGS goes to pytest, for instance: make conformance ARGS="--rule 'PUT-0*' --partitioner shardy"
 
 PYTHON ?= python3
@@ -13,7 +14,7 @@ endif
 env := .envs/$(version)
 python := $(env)/bin/python
 
-.PHONY: conformance test check format clean
+.PHONY: conformance test check format bench clean
 
 conformance: $(env)/ready
 	mkdir -p reports/out
@@ -26,6 +27,9 @@ check: $(env)/ready
 	$(python) -m ruff check .
 	$(python) -m ruff format --check .
 	$(python) -m mypy
+
+bench: $(env)/ready
+	$(python) -m benchmarks run -a rounds=1 $(ARGS)
 
 format: $(env)/ready
 	$(python) -m ruff check --fix-only .
