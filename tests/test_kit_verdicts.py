@@ -55,7 +55,7 @@ WHOLE = {"gone": {"input": "deleted"}, "apart": {"input": "intact", "shares": "n
         ({"a": 1, "b": 2}, ended(a=1), "error", {"a": 1}),
         ({"a": 1}, ended(RAISED), "deviates", {"raised": RAISED}),
         ({"a": 1, "b": 2}, ended(RAISED, a=1), "deviates", {"a": 1, "raised": RAISED}),
-        ({"a": 1}, ended(RAISED, a=1), "conforms", {"a": 1}),  # it raised later; the field had been noted
+        ({"a": 1}, ended(RAISED, a=1), "deviates", {"a": 1, "raised": RAISED}),  # nobody else would show it
         ({"raised": {"class": "ValueError"}}, ended(RAISED), "conforms", {"raised": RAISED}),
         ({"raised": {"class": "TypeError"}}, ended(RAISED), "deviates", {"raised": RAISED}),
         ({"raised": {"class": "ValueError"}}, ended(), "deviates", {"raised": "nothing"}),
@@ -120,6 +120,38 @@ def test_no_death_is_invisible(outcome):
     judged = judge([(rule, CASE) for rule in rules], outcome, ())
     assert [judged[rule.id].verdict for rule in rules] == [outcome.status, outcome.status, "unsupported"]
     assert judged["PUT-01"].observed["a"] == 1
+
+
+@pytest.mark.parametrize("at", ["put", "settle"])
+def test_no_exception_is_invisible(at):
+    """Where every field had been noted, every cell that held shows it; a rule about exceptions judges for all."""
+    raised = {**RAISED, "at": at}
+    held = [rule("PUT-01", expect={"a": 1}), rule("PUT-02", outcomes={"x": {"b": 2}, "y": {"b": 3}})]
+    held += [rule("PUT-03", expect=ALIVE), rule("PUT-04", expect={"c": 1}, needs=("c",))]
+
+    def verdicts(*more):
+        judged = judge([(it, CASE) for it in (*held, *more)], ended(raised, a=1, b=2), ())
+        assert all(it.observed["raised"] == raised for it in judged.values() if it.verdict == "deviates")
+        return [it.verdict for it in judged.values()]
+
+    assert verdicts() == ["deviates"] * 3 + ["unsupported"]
+    for shows, verdict in (
+        ({"end": True}, "deviates"),
+        ({"a": 2}, "deviates"),
+        ({"raised": "nothing"}, "deviates"),
+        ({"raised": {"class": "ValueError"}}, "conforms"),
+    ):
+        assert verdicts(rule("PUT-05", expect=shows)) == ["conforms", "permitted", "conforms", "unsupported", verdict]
+
+
+def test_an_exception_before_a_late_crash_is_shown_beside_it():
+    rules = [rule("PUT-01", expect={"a": 1}), rule("PUT-02", expect=ALIVE)]
+    outcome = Outcome("crashed", {"a": 1}, touch="put", signal="SIGSEGV", late=True, raised=RAISED)
+    judged = judge([(it, CASE) for it in rules], outcome, ())
+    assert [(it.verdict, it.observed.get("raised")) for it in judged.values()] == [
+        ("deviates", RAISED),
+        ("crashed", None),
+    ]
 
 
 def test_a_late_crash_says_how_it_was_found():

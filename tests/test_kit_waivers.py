@@ -89,6 +89,7 @@ def test_a_waiver_is_read_whole(load):
         (', touch = "is_deleted"', "", "pins a death without its point of touch"),
         ('signal = "SIGSEGV", ', "", "pins a point of touch without how the process ended"),
         ('{signal = "SIGSEGV", touch = "is_deleted"}', '{raised = {class = "E"}}', "pins an exception without its at"),
+        (', touch = "is_deleted"', ', touch = "x", raised = {}', "pins an exception without its at and class"),
         ('{signal = "SIGSEGV", touch = "is_deleted"}', "{input = 1}", "does not pin survives, which PUT-09 judges"),
         (', touch = "is_deleted"', ', touch = "x", value = 1', "pins value, which PUT-09 does not judge"),
         ("[[waiver]]", "[[wavier]]", "unknown key wavier"),
@@ -164,6 +165,34 @@ def test_an_exception_is_pinned_by_class_and_step_whatever_it_says():
     told = {"class": "ValueError", "at": "put", "message": "device 3"}
     assert not ruling("deviates", pinned, WIDE, a=1, raised=told).unexpected
     assert ruling("deviates", pinned, WIDE, raised={**told, "at": "jit"}).unexpected
+
+
+@pytest.mark.parametrize("pin", [{}, {"type": "S"}, {"type": "S", "devices": [0], "more": 1}])
+def test_a_pin_says_all_of_a_field(pin):
+    placed = {"type": "S", "devices": [0]}
+    sharded = rule(expect={"sharding": "@placed"})
+    assert ruling("deviates", waiver({"sharding": pin}), sharded, sharding=placed).unexpected
+    assert not ruling("deviates", waiver({"sharding": placed}), sharded, sharding=placed).unexpected
+
+
+@pytest.mark.parametrize("cut", [{"raised": {"class": "E", "at": "put"}}, {**CRASH}, {"hung": True, "touch": "put"}])
+def test_a_pin_of_fields_waives_no_probe_that_was_cut_short(cut):
+    assert not ruling("deviates", waiver({"a": 2, "b": 2}), WIDE, a=2, b=2).unexpected
+    assert ruling("deviates", waiver({"a": 2, "b": 2}), WIDE, a=2, b=2, **cut).unexpected
+
+
+def test_a_pin_of_a_crash_waives_no_exception_before_it():
+    raised = {"class": "E", "message": "no", "at": "put"}
+    assert ruling("crashed", waiver(), **CRASH, raised=raised).unexpected
+    assert not ruling("crashed", waiver({**CRASH, "raised": raised}), **CRASH, raised=raised).unexpected
+    about = rule(expect={"raised": "nothing", "survives": True})
+    assert not ruling("crashed", waiver(), about, **CRASH, raised="nothing").unexpected
+
+
+def test_a_rule_about_exceptions_has_its_other_fields_pinned_too():
+    about, raised = rule(expect={"raised": {"class": "V"}, "a": 1}), {"class": "W", "at": "put"}
+    assert ruling("deviates", waiver({"raised": raised}), about, raised=raised, a=2).unexpected
+    assert not ruling("deviates", waiver({"raised": raised, "a": 2}), about, raised=raised, a=2).unexpected
 
 
 @pytest.mark.parametrize(

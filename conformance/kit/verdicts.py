@@ -34,7 +34,7 @@ class Judged:
 
 
 def judge(spoken: Iterable[tuple[Rule, Case]], outcome: Outcome, capabilities: Collection[str]) -> dict[str, Judged]:
-    """The verdict of every rule that speaks of one observation, by rule id. No exception, crash or hang is invisible."""
+    """The verdict of every rule that speaks of one observation, by rule id. No exception or death is invisible."""
     judged = {rule.id: _one(rule, case, outcome, capabilities) for rule, case in spoken}
     seen = {id: it for id, it in judged.items() if it.verdict != "unsupported"}
     if outcome.raised is not None and not any("raised" in it.observed for it in seen.values()):
@@ -134,13 +134,14 @@ def _one(rule: Rule, case: Case, outcome: Outcome, capabilities: Collection[str]
 
 
 def agrees(name: str, wanted: Any, seen: Any) -> bool:
-    """Whether a field is as a rule or a waiver says; an exception's message is nobody's promise and need not be said."""
+    """Whether a field is as a rule or a waiver says; an exception's message is nobody's promise."""
     return within(wanted, seen) if name == "raised" else same(wanted, seen)
 
 
 def _raised(judged: Judged, outcome: Outcome) -> Judged:
     """The cell as deviating by an exception, beside the fields that were noted."""
-    return replace(judged, verdict="deviates", outcome=None, observed={**judged.observed, "raised": outcome.raised})
+    observed = {**judged.observed, "raised": known(outcome)["raised"]}
+    return replace(judged, verdict="deviates", outcome=None, observed=observed)
 
 
 def _died(judged: Judged, outcome: Outcome) -> Judged:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -75,10 +75,11 @@ class Waiver:
 
     def holds(self, rule: Rule, observed: Observation) -> bool:
         """Whether the observation is one that is pinned: how its probe was cut short, else every field of the rule."""
-        cut, seen = {*CRASHES, "raised"} & observed.keys(), rule.fields & observed.keys()
+        cut = {name for name in (*CRASHES, "raised") if observed.get(name, "nothing") != "nothing"}
+        seen = rule.fields & observed.keys()
         return any(
             cut <= pin.keys()
-            and (_cut_short(pin) or seen <= pin.keys())
+            and ("touch" in pin or "raised" in pin.keys() - rule.fields or seen <= pin.keys())
             and all(name in observed and agrees(name, wanted, observed[name]) for name, wanted in pin.items())
             for pin in self.pins
         )
@@ -151,22 +152,18 @@ def load(folder: Path, contract: Contract) -> Waivers:
     return Waivers(waivers)
 
 
-def _cut_short(pin: Mapping[str, Any]) -> bool:
-    return "touch" in pin or isinstance(pin.get("raised"), dict)
-
-
 def _uncovered(waiver: Waiver, rule: Rule) -> str | None:
     """What a waiver's pins leave open, or None: a pin says all that its rule judges, or how the probe was cut short."""
     for pin in waiver.pins:
-        raised = pin.get("raised")
-        if isinstance(raised, dict) and (lacking := {"class", "at"} - raised.keys()):
+        raised = isinstance(pin.get("raised"), dict)
+        if raised and (lacking := {"class", "at"} - pin["raised"].keys()):
             return f"pins an exception without its {' and '.join(sorted(lacking))}"
         if any(key in pin for key in CRASHES):
             if "touch" not in pin:
                 return "pins a death without its point of touch; add touch"
         elif "touch" in pin:
             return f"pins a point of touch without how the process ended; add one of {', '.join(CRASHES)}"
-        elif not _cut_short(pin) and not any(wanted.keys() <= pin.keys() for wanted in rule.legal.values()):
+        elif not raised and not any(wanted.keys() <= pin.keys() for wanted in rule.legal.values()):
             least = min((wanted.keys() - pin.keys() for wanted in rule.legal.values()), key=len)
             return f"does not pin {', '.join(sorted(least))}, which {rule.id} judges; add it to observed"
         if unknown := ", ".join(sorted(pin.keys() - rule.fields - {*CRASHES, "touch", "raised"})):
