@@ -12,6 +12,6 @@ from pathlib import Path
 _made = os.environ.get("ASV_ENV_DIR")
 sys.path.insert(0, str(Path(_made, "project") if _made else Path(__file__).parents[1]))
 
-from impl import stock  # noqa: E402
+from impl.stock import environment  # noqa: E402
 
-os.environ.update(stock.environment("cpu:8"))
+os.environ.update(environment("cpu:8"))

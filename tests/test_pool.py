@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from impl.host import Configuration, Outcome, Pool, Request, foreground
+from impl.host.launch import Forking
 
 ROOT = Path(__file__).parents[1]
 TOY = Configuration("tests.toys", sys.executable, "toy:8", "shardy")
@@ -259,8 +260,9 @@ def test_nothing_that_a_template_started_outlives_the_pool(monkeypatch):
     monkeypatch.setenv("TOY_FAULT", "load starts a program")
     pool = Pool(probes=PROBES, fork=True)
     pool.open(TOY)
-    (lane,) = pool.lanes.values()
-    template = lane.launcher.process.pid
+    (launcher,) = pool.launchers.values()
+    assert isinstance(launcher, Forking)
+    template = launcher.process.pid
     children = Path(f"/proc/{template}/task/{template}/children").read_text().split()
     assert len(children) == 2
     pool.close()
