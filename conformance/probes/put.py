@@ -167,7 +167,7 @@ def _format_traceback(jax, x):
 
 
 def _hit(jax, x, **options):
-    """Gives it to a program of its own that was compiled, and is found again, for other arrays that lay where it lay."""
+    """Gives it to a program of its own, compiled and found again for other arrays that lay where it lay."""
     program = jax.jit(lambda x: x + 1, **options)
     for _ in range(2):
         jax.block_until_ready(program(jax.device_put(np.zeros(x.shape, x.dtype), x.sharding)))
