@@ -22,6 +22,7 @@ def run(tmp_path, monkeypatch, capfd):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setenv("TOY_LOG", str(tmp_path / "log"))
+
     def run(rule, case, **more):
         status = alone.run("toy", CELL.format(rule, case), sys.executable, **more)
         return status, " ".join(capfd.readouterr().out.split())

@@ -19,6 +19,7 @@ pytest_plugins = ["pytester"]
 
 LOADED = pd, reports.load, reports.terminal  # once; a run in this process would load and drop them
 ROOT = Path(__file__).parents[1]
+KINDS = [f"toy{n}" for n in range(40)]
 ONE = ("--subject", "toy.subject", "--partitioner", "shardy", "-p", "no:randomly")
 
 
@@ -37,8 +38,10 @@ def toy(pytester, monkeypatch):
 
         def run(self, *arguments, apart=False):
             log.write_text("")
-            run = pytester.runpytest_subprocess if apart or "-n" in arguments else pytester.runpytest_inprocess
-            self.result = run(*ONE, *arguments)
+            if apart or "-n" in arguments:
+                self.result = pytester.runpytest_subprocess(*ONE, *arguments, timeout=120)
+            else:
+                self.result = pytester.runpytest_inprocess(*ONE, *arguments)
             self.text = self.result.stdout.str()
             return self
 
@@ -331,6 +334,27 @@ def pytest_runtest_logreport(report):
     assert {"TOY-01[other]", "TOY-02[other]"} <= run.verdicts.keys()
     assert run.lines[-1]["complete"] is False
     assert "PARTIAL" in run.text
+
+
+def test_a_worker_that_dies_is_replaced_and_the_run_comes_to_its_red_end(toy):
+    run = toy(*KINDS, "wrong")
+    Path("conftest.py").write_text(
+        Path("conftest.py").read_text()
+        + """
+import os
+def pytest_configure(config):
+    global worker
+    worker = getattr(config, "workerinput", {}).get("workerid")
+def pytest_runtest_logreport(report):
+    if worker in ("gw0", "gw1") and "TOY-02[toy30" in report.nodeid and report.when == "call":
+        os._exit(9)
+"""
+    )
+    run.run("toy", "-n", "2")
+    assert run.result.ret == 1
+    assert len(run.verdicts) == 2 * 41
+    assert run.verdicts["TOY-01[wrong]"] == "deviates"
+    assert run.lines[-1]["complete"] is False
 
 
 def test_without_xdist_all_is_well(toy):
