@@ -67,6 +67,9 @@ class UserError(Exception):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit status."""
     options = _parser().parse_args(arguments)
+    if sys.stdout is None:
+        print("reports: the output cannot be written: it is closed", file=sys.stderr)
+        return 2
     from reports.diff import DiffError
     from reports.load import LoadError
 

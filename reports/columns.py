@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+import sys
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -99,7 +99,7 @@ def counts(value: Any) -> dict[str, int]:
 
 def seconds(value: Any) -> float:
     """A finite number from zero up."""
-    if type(value) not in (int, float) or not 0 <= value < math.inf:
+    if type(value) not in (int, float) or not 0 <= value <= sys.float_info.max:
         raise FieldError("is not a number of seconds")
     return float(value)
 

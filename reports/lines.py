@@ -13,6 +13,8 @@ LONGEST_LINE = 4 << 20
 def records(path: Path, lost: Callable[[str], None]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Each readable line of `path` with its number; for each other line, `lost` is told why, once."""
     decode = json.JSONDecoder(parse_constant=_refuse).decode
+    if path.exists() and not path.is_file() and not path.is_dir():  # a FIFO would be waited for
+        raise OSError(0, "it is not a regular file")
     with path.open("rb") as file:
         number = 0
         while line := file.readline(LONGEST_LINE + 1):

@@ -76,6 +76,8 @@ def test_globs_match_ids_and_the_spelling_of_booleans():
         ('{value = "same"}', "{}", "give either expect or outcomes"),
         ('{value = "same"}', '{value = "same"}\noutcomes = {a = {b = 1}}', "give either expect or outcomes"),
         ('{flags = ["donate", "move*"], placed = true}', "{flags = 3}", "rule 1 (PUT-01), when, flags: 3 is neither"),
+        ('{flags = ["donate", "move*"], placed = true}', "5", "rule 1 (PUT-01), when: 5 is not a table"),
+        ('expect = {value = "same"}', "outcomes = {a = 5}", "rule 1 (PUT-01), outcomes, a: 5 is not a table"),
         ('"0.4.34"', '"soon"', "'soon' is no version"),
         ('"PUT-01"', '"PUT1"', "'PUT1' is no rule id"),
         ('"PUT-01"', '"ORD-01"', "ORD-01 is not of chapter PUT"),

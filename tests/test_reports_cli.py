@@ -70,6 +70,7 @@ def test_show_json(record: str, capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "told"),
     [
         (["show", "RECORD", "--rule", "KEY-*"], "no rule in RECORD matches KEY-*; it has ORD-01, PUT-01, PUT-02"),
+        (["show", "FOLDER/fifo"], "FOLDER/fifo: cannot be read: it is not a regular file"),
         (["show", "FOLDER"], "FOLDER: cannot be read: Is a directory"),
         (["show", "FOLDER/absent"], "FOLDER/absent: cannot be read: No such file or directory"),
         (["diff", "RECORD", "FOLDER/rubbish"], "FOLDER/rubbish: no record in it"),
@@ -84,6 +85,7 @@ def test_a_mistake_is_one_line(
     record: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
 ) -> None:
     write(tmp_path / "rubbish", b"\x1b[2J\n")
+    os.mkfifo(tmp_path / "fifo")
 
     def real(text: str) -> str:
         return text.replace("RECORD", record).replace("FOLDER", str(tmp_path))
@@ -143,6 +145,13 @@ def test_a_full_disk_is_one_line(record: str) -> None:
         done = command("show", record, capture_output=False, stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 2
     assert done.stderr == "reports: the output cannot be written: No space left on device\n"
+
+
+def test_a_closed_output_is_one_line(record: str) -> None:
+    line = ["sh", "-c", 'exec "$@" >&-', "sh", sys.executable, "-m", "reports", "show", record]
+    done = subprocess.run(line, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "reports: the output cannot be written: it is closed\n"
 
 
 def test_a_terminal_that_knows_only_ascii(tmp_path: Path) -> None:

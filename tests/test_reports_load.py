@@ -144,6 +144,7 @@ def test_a_bad_line_is_one_problem_and_makes_the_run_partial(tmp_path: Path, lin
         ("attempt", True, "is not a count"),
         ("attempt", 1 << 70, "is not a count"),
         ("seconds", -1, "is not a number of seconds"),
+        ("seconds", 10**400, "is not a number of seconds"),
         ("seconds", "1", "is not a number of seconds"),
         ("waiver", 7, "is not a name"),
         ("verdict", ..., "is missing"),

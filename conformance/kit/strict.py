@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import date
 from fnmatch import translate
 from functools import cached_property
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
 from cattrs import ClassValidationError, Converter, ForbiddenExtraKeysError, transform_error
+from cattrs.gen import make_dict_structure_fn, make_mapping_structure_fn
 
 T = TypeVar("T")
 
@@ -50,6 +51,8 @@ def read(path: Path, form: type[T]) -> T:
         raise Mistake(f"{path}: cannot be read: {error.strerror}") from None
     except ValueError as error:  # not UTF-8, or not TOML
         raise Mistake(f"{path}: not a TOML file: {_line(error)}") from None
+    except RecursionError:
+        raise Mistake(f"{path}: nested too deeply; write it flatter") from None
     try:
         return CONVERTER.structure(data, form)
     except ClassValidationError as error:
@@ -108,6 +111,22 @@ def _globs(value: Any, _: type) -> Globs:
     return Globs(tuple(texts))
 
 
+def _is_table(form: Any) -> bool:
+    return is_dataclass(form) or get_origin(form) is dict
+
+
+def _table(form: Any, converter: Converter) -> Callable[[Any, Any], Any]:
+    make: Any = make_dict_structure_fn if is_dataclass(form) else make_mapping_structure_fn
+    filled = make(form, converter)
+
+    def structure(value: Any, _: type) -> Any:
+        if not isinstance(value, dict):
+            raise ValueError(f"{value!r} is not a table")
+        return filled(value, form)
+
+    return structure
+
+
 def _is_tuple(form: Any) -> bool:
     return get_origin(form) is tuple
 
@@ -125,6 +144,7 @@ def _listed(form: Any, converter: Converter) -> Callable[[Any, Any], Any]:
 
 NAMES = {str: "a string", int: "a whole number", bool: "true or false", date: "a date such as 2027-06-01"}
 CONVERTER = Converter(forbid_extra_keys=True)
+CONVERTER.register_structure_hook_factory(_is_table, _table)
 CONVERTER.register_structure_hook_factory(_is_tuple, _listed)
 CONVERTER.register_structure_hook(Globs, _globs)
 for kind in NAMES:
