@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -35,7 +36,7 @@ class Configuration:
     @property
     def name(self) -> str:
         """The end of a cell name: ``stock-0.10.2-cpu8-shardy``."""
-        target, version = self.target.replace(":", ""), self.version.replace("-", "_")
+        target, version = self.target.replace(":", ""), re.sub(r"[^A-Za-z0-9_.+]", "_", self.version) or "none"
         return f"{self.subject}-{version}-{target}-{self.partitioner}"
 
 

@@ -47,6 +47,11 @@ def test_a_cell_that_deviates_and_what_its_probe_prints(run):
     assert 'expected value = "right" observed value = "wrong"' in said
 
 
+def test_a_target_that_there_is_not(run):
+    with pytest.raises(Mistake, match="its target, cpu:99999, is wrong: too many devices"):
+        alone.run("toy", CELL.format("TOY-01", "fine").replace("cpu8", "cpu99999"), sys.executable)
+
+
 def test_breakpoints_work(run, tmp_path):
     code = (
         f"from conformance.kit import alone; alone.run('toy', {CELL.format('TOY-01', 'pause')!r}, {sys.executable!r})"

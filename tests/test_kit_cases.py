@@ -124,7 +124,7 @@ def test_what_is_no_cell_name(name):
 
 def test_the_names_of_cells_can_always_be_read_back():
     chapter = Chapter("PUT", "", (rule("PUT-01"),))
-    for odd in (column("0.10.2-custom.1", subject="my.own"), column("none")):
+    for odd in (column("0.10.2-custom.1", subject="my.own"), column("none"), column("1/2 [x]@\né-y"), column("")):
         for name in names(chapter, [odd]):
             parts = parse(name)
             assert parts is not None

@@ -13,7 +13,7 @@ from impl.host import Configuration, Outcome, Request, foreground
 from . import rules, waivers
 from .cases import Case, Judgement
 from .cells import Cell, Layout, Look, lay_out
-from .columns import CellName, Column, parse
+from .columns import CellName, Column, parse, target_problem
 from .explain import explain
 from .options import executable
 from .rules import Contract, Rule
@@ -30,14 +30,16 @@ def run(package: str, name: str, python: str, subject: str | None = None) -> int
     asked = parse(name)
     if asked is None:
         raise Mistake(f"{name} is no cell name; one is PUT-04[CASE]@stock-0.10.2-cpu8-shardy, CASE a case's id")
+    if wrong := target_problem(asked.target):
+        raise Mistake(f"{name}: its target, {asked.target}, is wrong: {wrong}")
     rule, layout = _find(package, contract, asked)
     case, together, questions = _case(layout, rule, asked.case)
     configuration = Configuration(subject or asked.subject, executable(python), asked.target, asked.partitioner)
     request = Request(configuration, layout.judgement.probe, case.id, case.data())
     hello, outcome = foreground(configuration, request, probes=f"{package}.probes")
     column = Column(configuration, hello)
-    if hello.problem is None and column.version != asked.version:
-        raise Mistake(f"the cell is of version {asked.version}, {python} has {column.version}: give --subject-python")
+    if hello.problem is None and column.spelled != asked.version:
+        raise Mistake(f"the cell is of version {asked.version}, {python} has {column.spelled}: give --subject-python")
     there = tuple(it for it in together if it.in_force(column.version))
     if rule not in there:
         raise Mistake(f"{rule.id} is not in force in {column.version}: since {rule.since}, until {rule.until or 'now'}")

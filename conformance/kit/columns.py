@@ -20,10 +20,15 @@ class Column:
         return self.hello.version
 
     @property
+    def spelled(self) -> str:
+        """The version as names have it, which hold nothing that shells, `-k` or pytest would read otherwise."""
+        return re.sub(r"[^A-Za-z0-9_.+]", "_", self.version) or "none"
+
+    @property
     def name(self) -> str:
         """The end of a cell name: stock-0.10.2-cpu8-shardy."""
         it = self.configuration
-        return f"{it.subject}-{self.version.replace('-', '_')}-{it.target.replace(':', '')}-{it.partitioner}"
+        return f"{it.subject}-{self.spelled}-{it.target.replace(':', '')}-{it.partitioner}"
 
 
 @dataclass(frozen=True)
@@ -38,9 +43,22 @@ class CellName:
     partitioner: str
 
 
+PARTITIONERS = ("shardy", "gspmd")
+MOST_DEVICES = 4096
+
+
+def target_problem(target: str) -> str | None:
+    """Why there is no such target."""
+    if not re.fullmatch(r"cpu:[1-9][0-9]*", target):
+        return "unknown; give cpu:N, such as cpu:8"
+    if len(target) > len(f"cpu:{MOST_DEVICES}") or int(target.removeprefix("cpu:")) > MOST_DEVICES:
+        return f"too many devices; give at most cpu:{MOST_DEVICES}"
+    return None
+
+
 _NAME = re.compile(
     r"(?P<rule>[^\[\]@]+)\[(?P<case>[^\[\]@]+)\]"
-    r"@(?P<subject>[^-@]+)-(?P<version>[^-@]+)-(?P<target>cpu\d+)-(?P<partitioner>[a-z]+)"
+    r"@(?P<subject>[^-@]+)-(?P<version>[^-@]+)-(?P<target>cpu[0-9]+)-(?P<partitioner>[a-z]+)"
 )
 _ITEM = re.compile(r"(.*)\[([^\[\]@]+)@([^\[\]@]+)\]")
 

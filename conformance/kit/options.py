@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
@@ -14,10 +15,9 @@ from pathlib import Path
 
 from impl.host import Configuration
 
+from .columns import PARTITIONERS, target_problem
 from .rules import Contract
 from .strict import Mistake
-
-PARTITIONERS = ("shardy", "gspmd")
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,11 @@ def options(
     """The options, or a `Mistake` about the first one that cannot be."""
     if not re.fullmatch(r"\w+(\.\w+)*", subject):
         raise Mistake(f"--subject {subject}: give a name such as stock, or a module such as my.subject")
-    if not re.fullmatch(r"cpu:[1-9]\d*", target):
-        raise Mistake(f"--target {target}: unknown; give cpu:N, such as cpu:8")
+    if wrong := target_problem(target):
+        raise Mistake(f"--target {target}: {wrong}")
     if partitioner not in (*PARTITIONERS, "both"):
         raise Mistake(f"--partitioner {partitioner}: unknown; give shardy, gspmd or both")
-    if cell_timeout <= 0 or hosts < 1:
+    if not 0 < cell_timeout < math.inf or hosts < 1:
         raise Mistake("--cell-timeout wants seconds above 0, --hosts at least 1")
     for pattern in rules:
         if not any(fnmatchcase(rule, pattern) for rule in contract.rules):

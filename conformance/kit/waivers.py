@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -10,12 +10,13 @@ from typing import Any
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-from .columns import Column
+from .columns import MOST_DEVICES, PARTITIONERS, Column
 from .rules import Contract, Rule, version
 from .strict import Globs, Mistake, read
 from .verdicts import DEVIATING, HELD, RED, Judged, Observation, agrees
 
 CRASHES = ("signal", "exit", "hung")
+TARGETS = [f"cpu:{n}" for n in range(1, MOST_DEVICES + 1)]
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class When:
             SpecifierSet(self.versions)
         except InvalidSpecifier:
             raise ValueError(f"versions {self.versions!r}; write specifiers such as >=0.4.38,<0.9") from None
+        _known("partitioners", self.partitioners, PARTITIONERS)
+        _known("targets", self.targets, TARGETS)
 
     def match(self, column: Column) -> bool:
         """Whether a configuration is meant. A host without a version is meant by none."""
@@ -43,6 +46,13 @@ class When:
             and self.targets.match(column.configuration.target)
             and self.partitioners.match(column.configuration.partitioner)
         )
+
+
+def _known(name: str, globs: Globs, values: Sequence[str]) -> None:
+    """Refuses a pattern that can match nothing."""
+    for pattern in globs.patterns:
+        if not any(map(Globs((pattern,)).match, values)):
+            raise ValueError(f"{name} {pattern!r}: there is none such; one is {values[0]}")
 
 
 @dataclass(frozen=True)
