@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST = 6
-"""Answers to a question that are told."""
+"""Answers to a question, and reasons for cells that did not run, that are told."""
 _HEADINGS = {"unsupported": ("un-", "supported"), "unexpected": ("un-", "expected")}
 
 
@@ -72,6 +72,7 @@ def known(cells: pd.DataFrame, rules: Mapping[str, Rule] | None = None) -> str:
         return ""
     by = frame.groupby(["rule", "level", "waiver", "verdict", "observed"]).size().reset_index(name="n")
     lines = [f"Known deviations (waived): {plural(len(frame), 'cell')} of {plural(frame['rule'].nunique(), 'rule')}"]
+    lines += ["  Reasons and links are in conformance/waivers."]
     for (rule, level), group in by.groupby(["rule", "level"]):
         lines += wrap(title(str(rule), str(level), rules), indent=2, hang=2)
         for (waiver, verdict), same in group.groupby(["waiver", "verdict"]):
@@ -117,14 +118,27 @@ def notes(run: Run) -> str:
         name = plain(names[judged.configuration], 60)
         if judged.problem is not None:
             told.append(f"{name} could not be judged: {visible(judged.problem)}")
+        elif run.selected and idle(run.cells, judged.configuration):
+            told.append(f"nothing was judged in {name}: all of its cells are unsupported")
         if judged.witness not in (None, judged.configuration.partitioner):
             told.append(f"{name} was lowered by {visible(judged.witness or '')}")
+    problems = {judged.problem for judged in run.configurations}
+    unrun = Counter(run.cells.loc[run.cells["verdict"] == "not_run", "reason"].dropna().astype(object))
+    for reason, n in unrun.most_common(_MOST):
+        if reason not in problems:
+            told.append(f"{plural(n, 'cell')} not run: {visible(reason)}")
     for away in sorted({judged.out_of_force for judged in run.configurations} - {0}):
         where = ", ".join(plain(names[j.configuration], 60) for j in run.configurations if j.out_of_force == away)
         told.append(f"{plural(away, 'rule')} out of force, so without cells: {where}")
     if run.replaced:
         told.append(f"{plural(run.replaced, 'cell')} judged again later in the run; the later verdict counts")
     return "\n".join(line for text in told for line in wrap(text, hang=2))
+
+
+def idle(cells: pd.DataFrame, configuration: Configuration) -> bool:
+    """Whether a configuration has cells and every one of them is unsupported."""
+    of = (cells[list(PARTS)] == configuration.parts).all(axis=1)
+    return bool(of.any() and (cells.loc[of, "verdict"] == "unsupported").all())
 
 
 def open_changes(contract: Contract) -> str:

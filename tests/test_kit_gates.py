@@ -123,6 +123,26 @@ def test_a_rule_collected_whole_under_one_configuration_is_judged_there():
     assert [gate for gate, _ in check(ALL, COPIES, marks={}, left_out="PUT-02")] == ["review mark"]
 
 
+@pytest.mark.parametrize(
+    ("capabilities", "since", "left_out", "told"),
+    [
+        (("wings",), "0.4", "", []),
+        (("legs",), "0.4", "", ["its subject says that it can do legs"] * 2),
+        ((), "0.4", "", ["its subject says that it can do nothing"] * 2),
+        ((), "0.4", "PUT-01[copy]@stock-0.10.2-cpu8-gspmd", ["its subject says that it can do nothing"]),
+        (("wings",), "0.11", "", ["no rule is in force there"] * 2),
+    ],
+)
+def test_a_configuration_in_which_nothing_is_judged(capabilities, since, left_out, told):
+    hello = Hello(versions={"jax": "0.10.2"}, capabilities=capabilities)
+    columns = [replace(column, hello=hello) for column in COLUMNS]
+    chapter = Chapter("PUT", "puts", (replace(ALL, needs=("wings",), since=since),))
+    layout = lay_out(chapter, "puts", judge(probe="put.put", cases=PUTS), columns)
+    cells = [cell for look in layout.looks() for cell in look.cells() if cell.name != left_out]
+    found = gates.idle(columns, cells, gates.Extent([layout], {cell.name for cell in cells}))
+    assert [line["text"].partition(": ")[2] for line in found] == told
+
+
 def test_chapters_and_modules_belong_together():
     chapter = Chapter("ORD", "order")
     module = gates.Module(Path("test_put.py"), None, {}, {})

@@ -13,6 +13,7 @@ import reports.terminal
 from conformance.kit import plugin
 from conformance.kit import run as kit_run
 from conformance.kit.columns import item_name
+from impl.host import Pool
 from tests import kit_toy
 
 pytest_plugins = ["pytester"]
@@ -94,9 +95,7 @@ def test_every_verdict_in_pytests_words(toy):
     name = "TOY-01[wrong]@toy.subject-1.0-cpu8-shardy"
     failures = run.text[run.text.index("= FAILURES =") :]
     assert (
-        run.text.index("cells from 5 observations")
-        < run.text.index("= FAILURES =")
-        < run.text.index("TOY-02/crash: Toys")
+        run.text.index("cells from 5 observations") < run.text.index("= FAILURES =") < run.text.index("(TOY-02/crash)")
     )
     for fact in (
         "TOY-01 MUST: A toy is right.",
@@ -190,6 +189,55 @@ def test_a_selection_observes_no_more_than_it_needs_and_is_called_one(toy, argum
 def test_a_selection_does_not_change_a_verdict(toy):
     """TOY-02 shows the crash, so TOY-01 is judged on what was noted, whether TOY-02 was asked for or not."""
     assert toy("crash").run("toy", "--rule", "TOY-01").verdicts == {"TOY-01[crash]": "conforms"}
+
+
+def test_a_subject_that_can_do_nothing_has_kept_nothing(toy):
+    run = toy("fine")
+    subject, contract = run.path / "subject.py", run.path / "contract" / "toy.toml"
+    subject.write_text(subject.read_text().replace('["executes"]', "[]"))
+    contract.write_text(contract.read_text().replace('since = "0.5"\n', 'since = "0.5"\nneeds = ["executes"]\n'))
+    contract.write_text(contract.read_text().replace('needs = ["executes"]\nneeds = ["flying"]', 'needs = ["flying"]'))
+    run.run("toy")
+    assert set(run.verdicts.values()) == {"unsupported"}
+    assert run.result.ret == 1
+    text = "nothing was judged in toy.subject-1.0-cpu8-shardy: its subject says that it can do nothing"
+    assert [(line["gate"], line["text"]) for line in run.of("gate")] == [("nothing judged", text)]
+    run.run("toy", "--rule", "TOY-01")
+    assert run.result.ret == 0
+    assert "nothing was judged in shardy: all of its cells are unsupported" in run.text
+
+
+def test_a_run_without_any_cell_is_not_called_complete(toy):
+    run = toy("fine").run("toy", "-k", "nothing")
+    assert run.result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    assert (run.lines[-1]["cells"], run.lines[-1]["complete"]) == (0, False)
+    assert "Recorded in part in" in " ".join(run.text.split())
+    run.run("toy", "-k", "nothing", "-n", "2")
+    assert run.result.ret != 0
+    assert run.lines[-1]["complete"] is False
+
+
+def test_too_few_devices_are_said_once_and_red(toy):
+    run = toy("fine", "other")
+    module = run.path / "test_toy.py"
+    module.write_text(module.read_text().replace("    does: str\n", "    does: str\n    devices = 16\n"))
+    run.run("toy")
+    assert run.result.ret == 1
+    assert set(run.verdicts.values()) == {"not_run"}
+    assert run.text.count("7 cells not run: the case needs 16 devices, cpu:8 has 8") == 1
+    assert "FAILED" not in run.text
+
+
+def test_hosts_that_cannot_be_reached_are_told_in_a_line(toy, monkeypatch):
+    def take(self, request):
+        raise FileNotFoundError(2, "No such file or directory", "/tmp/gone")
+
+    monkeypatch.setattr(Pool, "take", take)
+    run = toy("fine").run("toy")
+    assert run.result.ret == 1
+    assert run.verdicts["TOY-01[fine]"] == "error"
+    assert "its host cannot be reached: [Errno 2] No such file" in run.text
+    assert "Traceback" not in run.text
 
 
 def test_stopping_at_the_first_failure_keeps_what_was_judged_and_is_partial(toy):

@@ -181,6 +181,30 @@ def test_a_host_that_is_lost_on_the_way_is_told(start, monkeypatch):
     assert it.problems == {"the template died": ""}
 
 
+def test_hosts_that_cannot_be_ended_in_order_leave_a_gate(start, monkeypatch):
+    def close(self):
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(Pool, "close", close)
+    it, cells = start(points=POINTS)
+    for cell in cells.values():
+        it.judge(cell)
+    it.gates.clear()
+    it.finish(at_once=False)
+    assert [gate["gate"] for gate in it.gates] == ["hosts"]
+    assert "Too many open files" in lines(it, "gate")[-1]["text"]
+    assert lines(it, "footer")
+
+
+def test_no_room_for_hosts_is_a_mistake(start, monkeypatch):
+    def open(self, configuration):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Pool, "open", open)
+    with pytest.raises(Mistake, match=r"no host can be started: .*No space left"):
+        start(points=POINTS)
+
+
 def test_two_pythons_of_one_version_cannot_be_told_apart(start):
     with pytest.raises(Mistake, match=r"a and b both give the column stock-1.0-cpu8-shardy: judge them in two runs"):
         start(pythons=("a", "b"), points=POINTS)

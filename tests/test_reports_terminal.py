@@ -141,6 +141,7 @@ def test_known_deviations_by_rule(tmp_path: Path) -> None:
     rules = {"PUT-09": Rule("PUT-09", "Later use never ends the process.", "why")}
     assert terminal.known(run.cells, rules).splitlines() == [
         "Known deviations (waived): 5 cells of 2 rules",
+        "  Reasons and links are in conformance/waivers.",
         "  PUT-04 MUST",
         "        2 deviates: shares = 0 and 1 other (PUT-04/x)",
         "  PUT-09 MUST: Later use never ends the process.",

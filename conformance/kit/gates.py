@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .cells import Layout
+from .cells import Cell, Layout
 from .columns import Column
 from .records import Line, gate
 from .rules import Chapter, Contract
+from .verdicts import supported
 from .waivers import Waivers
 
 
@@ -59,6 +60,10 @@ class Extent:
         """Whether the rule was collected whole under the configuration."""
         return (rule, column.name) in self.whole
 
+    def covers(self, column: Column) -> bool:
+        """Whether all rules were collected whole under the configuration."""
+        return not any(name == column.name for _, name in self.short)
+
     def rules(self) -> set[str]:
         """Rules collected whole under some configuration."""
         return {rule for rule, _ in self.whole}
@@ -79,6 +84,16 @@ def check(
         if waiver.rule in extent.rules():
             text = f"waiver {waiver.id} expired on {waiver.expires}: judge it again, then renew or remove it"
             yield gate("expired waiver", text)
+
+
+def idle(columns: Iterable[Column], cells: Collection[Cell], extent: Extent) -> Iterator[Line]:
+    """Configurations, collected whole, in which no cell can be judged: to say nothing is not to conform."""
+    judged = {cell.look.column for cell in cells if supported(cell.rule, cell.look.column.hello.capabilities)}
+    for column in columns:
+        if column not in judged and column.hello.problem is None and extent.covers(column):
+            of = f"its subject says that it can do {', '.join(column.hello.capabilities) or 'nothing'}"
+            why = of if any(cell.look.column == column for cell in cells) else "no rule is in force there"
+            yield gate("nothing judged", f"nothing was judged in {column.name}: {why}")
 
 
 def _links(module: Module, whole: bool) -> Iterator[Line]:

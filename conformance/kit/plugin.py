@@ -307,7 +307,7 @@ class Conformance:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         terminal = self.terminal
         if terminal is not None and self.run.begun and self.config.get_verbosity() > -2:
-            said = ending(self.run.options.record, self.run.waivers, self.run.problems, self.troubles)
+            said = ending(self.run.options.record, self.run.problems.values(), self.troubles)
             self.tail = list(said.after)
             terminal.ensure_newline()
             for paragraph in said.before:

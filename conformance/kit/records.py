@@ -249,7 +249,7 @@ def merge(path: Path) -> list[Line]:
         totals.add(line)
     due = sum(line["cells"] for line in merged.values() if line["kind"] == "configuration")
     footer = totals.footer(complete, counts)
-    footer["complete"] = complete and footer["cells"] == due
+    footer["complete"] = complete and footer["cells"] == due > 0
     whole = [head, *merged.values(), footer]
     fresh = path.with_name(f"{path.name}.merging")
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -62,9 +63,12 @@ class Run:
     def columns(self) -> tuple[Column, ...]:
         """The configurations with what their hosts say; asking starts the hosts."""
         if self._pool is None:
-            self._pool = Pool(probes=PROBES, hosts=self.options.hosts, cell_timeout=self.options.cell_timeout)
-            self._pool.start(self.options.configurations)
-            self._columns = tuple(Column(it, self._pool.open(it)) for it in self.options.configurations)
+            try:
+                self._pool = Pool(probes=PROBES, hosts=self.options.hosts, cell_timeout=self.options.cell_timeout)
+                self._pool.start(self.options.configurations)
+                self._columns = tuple(Column(it, self._pool.open(it)) for it in self.options.configurations)
+            except OSError as error:
+                raise Mistake(f"no host can be started: {error}") from None
             _tell_apart(self._columns)
         return self._columns
 
@@ -97,8 +101,6 @@ class Run:
         for line in lines:
             if line["kind"] == "configuration" and line["problem"] is not None:
                 self.problems[line["problem"]] = line["stderr"]
-            elif line["kind"] == "cell" and line["verdict"] == "not_run":
-                self.problems.setdefault(line["reason"], "")
         self._complete = bool(lines) and lines[-1]["complete"]
 
     @property
@@ -120,7 +122,8 @@ class Run:
         modules = list(self.modules.values())
         stems = {module.stem for module in modules}
         selected = bool(extent.short) or stops or not stems >= self.contract.chapters.keys()
-        self.gates = list(gates.check(self.contract, self.waivers, modules, extent, narrowed or stops))
+        broken = [*gates.check(self.contract, self.waivers, modules, extent, narrowed or stops)]
+        broken += gates.idle(self.columns, cells, extent) if not narrowed else ()
         self._header(self.columns, selected)
         numbers = Counter(cell.look.column for cell in cells)
         for column in self.columns:
@@ -128,8 +131,8 @@ class Run:
             self._write(records.configuration(column, numbers[column], away))
             if column.hello.problem is not None:
                 self.problems[column.hello.problem] = column.hello.stderr
-        for line in self.gates:
-            self._write(line)
+        for line in broken:
+            self._gate(line)
 
     def want(self, cells: Iterable[Cell]) -> None:
         """Sends ahead the observations that cells rest on."""
@@ -150,10 +153,17 @@ class Run:
         counts: dict[str, int] = {}
         if self._pool is not None:
             pool = self._pool
-            if at_once:
-                pool.kill()
-            else:
-                pool.close()
+            try:
+                if at_once:
+                    pool.kill()
+                else:
+                    pool.close()
+            except OSError as error:
+                self._gate(
+                    records.gate("hosts", f"they cannot be ended in order, what came late is not known: {error}")
+                )
+                with contextlib.suppress(OSError):
+                    pool.kill()
             self._absorb()
             self._pool = None
             counts = pool.counts()
@@ -164,7 +174,7 @@ class Run:
                 self._write(self.incidents[-1])
         if self.begun:
             whole = self.who != "main" or self._due <= self._results.keys()  # of a worker's share, the merge knows
-            self._complete = whole and not at_once and not (self.writer and self.writer.trouble)
+            self._complete = bool(self._due) and whole and not at_once and not (self.writer and self.writer.trouble)
             self._write(self.totals.footer(self._complete, counts))
         self.stop()
         for memory in (self._looks, self._observed, self._judged, self._results):
@@ -184,7 +194,10 @@ class Run:
         request = cell.look.request
         if request not in self._judged:
             assert self._pool is not None, "cells are judged between begin and finish"
-            outcome = self._pool.take(request)
+            try:
+                outcome = self._pool.take(request)
+            except OSError as error:
+                outcome = Outcome("error", reason=f"its host cannot be reached: {error}")
             self._judged[request] = outcome, self._verdicts(cell.look, outcome)
             for line in records.questions(cell.look, outcome):
                 self._write(line)
@@ -223,6 +236,10 @@ class Run:
                     stale.unlink()
             configurations = self.options.configurations
             self.writer.begin(records.header(configurations, columns, selected, self.who, self.started))
+
+    def _gate(self, line: records.Line) -> None:
+        self.gates.append(line)
+        self._write(line)
 
     def _write(self, line: records.Line) -> None:
         self.totals.add(line)
