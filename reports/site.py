@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from reports import counts
 from reports.markup import Markup, element, join, lines
-from reports.rules import Contract, Rule
+from reports.rules import Contract, Rule, Waiver
 from reports.run import Run
 from reports.text import fields, plural
 from reports.words import HELD, PARTS, RED_UNLESS_WAIVED, VERDICTS, Configuration, labels
@@ -64,7 +64,7 @@ def page(run: Run, contract: Contract) -> str:
             "main",
             *_failures(run),
             _matrix(run, contract.rules, names),
-            _deviations(run, contract.rules),
+            _deviations(run, contract),
             _questions(run, contract.rules, names),
             _open(contract),
         ),
@@ -167,7 +167,7 @@ def _shown(cells: pd.DataFrame) -> pd.Series[bool]:
     return cells["verdict"].isin(RED_UNLESS_WAIVED) | cells["unexpected"]
 
 
-def _deviations(run: Run, rules: Mapping[str, Rule]) -> Markup:
+def _deviations(run: Run, contract: Contract) -> Markup:
     """Each rule's kinds of deviation: verdict and waiver, expected against observed, and which cells."""
     cells = run.cells[_shown(run.cells)].astype(object)
     parts: list[str] = [element("h2", "Cells that do not hold")]
@@ -182,9 +182,9 @@ def _deviations(run: Run, rules: Mapping[str, Rule]) -> Markup:
         groups.sort(key=lambda group: (not group[0][0], -len(group[1])))
         heading = element("h3", str(rule), " ", element("span", str(level), class_="level"), id=_anchor(str(rule)))
         parts.append(heading)
-        if known := rules.get(str(rule)):
+        if known := contract.rules.get(str(rule)):
             parts.append(element("p", known.text, element("br"), element("span", known.why, class_="soft")))
-        rows = [_kind(group["name"].tolist(), *key) for key, group in groups[:MOST_KINDS]]
+        rows = [_kind(contract.waivers, group["name"].tolist(), *key) for key, group in groups[:MOST_KINDS]]
         heads = (element("th", text, scope="col") for text in ("Verdict and cells", "Expected", "Observed"))
         caption = element("caption", f"{rule}: {plural(len(of_rule), 'cell')}, {plural(len(groups), 'kind')}")
         table = element(
@@ -197,7 +197,14 @@ def _deviations(run: Run, rules: Mapping[str, Rule]) -> Markup:
 
 
 def _kind(
-    names: Sequence[str], unexpected: bool, verdict: str, waiver: object, expected: str, observed: str, reason: object
+    waivers: Mapping[str, Waiver],
+    names: Sequence[str],
+    unexpected: bool,
+    verdict: str,
+    waiver: object,
+    expected: str,
+    observed: str,
+    reason: object,
 ) -> Markup:
     told = f"{len(names):,} {verdict}" + (", unexpected" if unexpected else ", waived")
     more = [element("li", f"and {len(names) - MOST_CELLS:,} more")] if len(names) > MOST_CELLS else []
@@ -207,13 +214,23 @@ def _kind(
         element(
             "td",
             element("span", told, class_="bad" if unexpected else "known"),
-            [element("br"), element("span", f"waiver {waiver}", class_="soft")] if isinstance(waiver, str) else "",
+            [element("br"), element("span", _why(waivers, waiver), class_="soft")] if isinstance(waiver, str) else "",
             [element("br"), element("span", reason, class_="soft")] if isinstance(reason, str) else "",
             element("details", element("summary", plural(len(names), "cell")), cells),
         ),
         element("td", element("code", fields(expected))),
         element("td", element("code", fields(observed))),
     )
+
+
+def _why(waivers: Mapping[str, Waiver], id: str) -> Markup:
+    """A waiver, with its reason and link where they are at hand."""
+    known = waivers.get(id)
+    if known is None:
+        return join([f"waiver {id}"])
+    linked = known.link.startswith(("https://", "http://"))
+    link = element("a", known.link, href=known.link) if linked else known.link
+    return join([f"waiver {id}: {known.reason} (link: ", link, ")"])
 
 
 def _questions(run: Run, rules: Mapping[str, Rule], names: Mapping[Configuration, str]) -> Markup:

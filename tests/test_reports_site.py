@@ -13,7 +13,7 @@ import pytest
 
 from reports import site
 from reports.load import load
-from reports.rules import Contract, Rule
+from reports.rules import Contract, Rule, Waiver
 from tests.reports_records import PLACE, cell, configuration, footer, header, question, whole, write
 
 HOSTILE = "</style></title><script>alert(1)</script><img src=x onerror=alert(1)>\x1b[31m\u202e\x00\ud800\r&amp;\"'"
@@ -89,6 +89,16 @@ def test_deviating_cells_are_listed_unexpected_rules_first(tmp_path: Path) -> No
     anchors = {attributes["id"] for attributes in made.all("h3")}
     links = {str(attributes["href"]).removeprefix("#") for attributes in made.all("a")}
     assert links == anchors == {"PUT-01", "PUT-02", "ORD-01"}
+
+
+def test_why_a_deviation_is_known_is_told_where_the_waivers_are_at_hand(tmp_path: Path) -> None:
+    link = "https://example.org/?a=1&b=2"
+    waivers = {"PUT-01/x": Waiver("It reads <null>.", link), "ORD-01/x": Waiver("No host.", "none found")}
+    html = site.page(load(whole(tmp_path / "r", *CELLS)), Contract(waivers=waivers))
+    made = Page(html)
+    assert f"waiver PUT-01/x: It reads <null>. (link: {link})" in made.texts["span"]
+    assert "waiver ORD-01/x: No host. (link: none found)" in made.texts["span"]
+    assert [a["href"] for a in made.all("a") if not str(a["href"]).startswith("#")] == [link]
 
 
 def test_tables_can_be_read_by_a_screen_reader_and_scrolled_by_key(tmp_path: Path) -> None:
