@@ -136,9 +136,9 @@ def notes(run: Run) -> str:
 
 
 def idle(cells: pd.DataFrame, configuration: Configuration) -> bool:
-    """Whether a configuration has cells and every one of them is unsupported."""
-    of = (cells[list(PARTS)] == configuration.parts).all(axis=1)
-    return bool(of.any() and (cells.loc[of, "verdict"] == "unsupported").all())
+    """Whether a configuration has cells and all of them are unsupported."""
+    sizes = counts.sizes(cells, [*PARTS, "verdict"])
+    return {verdict for (*parts, verdict), _ in sizes if tuple(parts) == configuration.parts} == {"unsupported"}
 
 
 def open_changes(contract: Contract) -> str:

@@ -15,6 +15,8 @@ def test_the_contract_of_this_checkout_is_found() -> None:
     contract = rules.contract()
     assert contract.rules
     assert all(rule.id == id and rule.text for id, rule in contract.rules.items())
+    assert contract.waivers
+    assert all(waiver.reason and waiver.link for waiver in contract.waivers.values())
 
 
 def test_reports_work_without_the_suite(monkeypatch: pytest.MonkeyPatch) -> None:

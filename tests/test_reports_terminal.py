@@ -129,6 +129,25 @@ def test_a_run_without_a_cell(tmp_path: Path) -> None:
     assert "0 cells" in terminal.summary(run_of(tmp_path))
 
 
+def test_what_was_not_judged_is_noted(tmp_path: Path) -> None:
+    why = "the case needs 8 devices, cpu:4 has 4"
+    cells = [
+        *(cell("PUT-01", f"c{n}", "not_run", reason=why) for n in range(3)),
+        cell("PUT-01", "c", "unsupported", partitioner="gspmd"),
+    ]
+    selected = load(write(tmp_path / "s", header(selected=True), *cells, footer(*cells)))
+    assert terminal.notes(selected).splitlines() == [
+        "nothing was judged in gspmd: all of its cells are unsupported",
+        f"3 cells not run: {why}",
+    ]
+    whole_run = load(write(tmp_path / "w", header(), *cells, footer(*cells)))
+    assert terminal.notes(whole_run).splitlines() == [f"3 cells not run: {why}"], "there, a gate says it"
+    problem = configuration(problem="no host")
+    lost = [cell("PUT-01", "c", "not_run", reason="no host")]
+    told = terminal.notes(load(write(tmp_path / "p", header(), problem, *lost, footer(*lost))))
+    assert told == "shardy could not be judged: no host", "said once"
+
+
 def test_known_deviations_by_rule(tmp_path: Path) -> None:
     died = {"signal": "SIGSEGV", "touch": "is_deleted", "value": "same"}
     cells = [
