@@ -45,7 +45,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--partitioner": {"default": "both", "help": "shardy, gspmd or both (default: both)"},
     "--rule": {"action": "append", "default": [], "metavar": "GLOB", "help": "judge only these rules; repeatable"},
     "--record": {"metavar": "FILE", "help": f"where the verdicts go, a JSON line per cell (default: {RECORD})"},
-    "--cell-timeout": {"type": float, "default": 60.0, "metavar": "S", "help": "when a silent host is called hung"},
+    "--cell-timeout": {"type": float, "default": 30.0, "metavar": "S", "help": "when a silent host is called hung"},
     "--hosts": {"type": int, "default": 1, "metavar": "N", "help": "hosts per configuration (default: 1)"},
 }
 

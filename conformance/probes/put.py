@@ -69,7 +69,7 @@ def pair(jax, see, source, target, flags, array, act):
 
 
 def use(jax, see, source, target, array, use):
-    """One later use of a donated array, the first touch of it since the put."""
+    """One later use of a donated array, the first touch of it since the put; then another program where it lay."""
     x = arrays.make(jax, source, array)
     see.step("put")
     y = jax.block_until_ready(jax.device_put(x, places.make(jax, source, target), donate=True))
@@ -81,6 +81,8 @@ def use(jax, see, source, target, array, use):
     else:
         see(used="done")
     see(input=see.state(x, arrays.value(array)))
+    see.step("later")
+    jax.block_until_ready(jax.jit(bump)(arrays.make(jax, source, array)))
     del y  # alive until here
 
 
@@ -166,9 +168,14 @@ def _format_traceback(jax, x):
         "".join(traceback.TracebackException.from_exception(error, capture_locals=True).format())
 
 
+def _fresh(jax, **options):
+    """A program that no other case has compiled: being found again changes what becomes of a deleted argument."""
+    return jax.jit(lambda x: x + 1, **options)
+
+
 def _hit(jax, x, **options):
-    """Gives it to a program of its own, compiled and found again for other arrays that lay where it lay."""
-    program = jax.jit(lambda x: x + 1, **options)
+    """Gives it to a program that was compiled, and is found again, for other arrays that lie where it lay."""
+    program = _fresh(jax, **options)
     for _ in range(2):
         jax.block_until_ready(program(jax.device_put(np.zeros(x.shape, x.dtype), x.sharding)))
     jax.block_until_ready(program(x))
@@ -181,8 +188,8 @@ USES = {
     "block": lambda jax, x: x.block_until_ready(),
     "asarray": lambda jax, x: np.asarray(x),
     "add": lambda jax, x: jax.block_until_ready(x + 1),
-    "jit": lambda jax, x: jax.block_until_ready(jax.jit(bump)(x)),
-    "donate": lambda jax, x: jax.block_until_ready(jax.jit(bump, donate_argnums=0)(x)),
+    "jit": lambda jax, x: jax.block_until_ready(_fresh(jax)(x)),
+    "donate": lambda jax, x: jax.block_until_ready(_fresh(jax, donate_argnums=0)(x)),
     "hit": _hit,
     "hit_donate": lambda jax, x: _hit(jax, x, donate_argnums=0),
     "put": lambda jax, x: jax.block_until_ready(jax.device_put(x, jax.devices()[2])),

@@ -97,7 +97,7 @@ class Pool:
         *,
         probes: str = "conformance.probes",
         hosts: int = 1,
-        cell_timeout: float = 60.0,
+        cell_timeout: float = 30.0,
         fork: bool | None = None,
     ) -> None:
         self.probes, self.hosts, self.cell_timeout, self.fork = probes, hosts, cell_timeout, fork
