@@ -42,9 +42,14 @@ def ending(path: Path, stderrs: Iterable[str], troubles: Sequence[str]) -> Endin
             terminal.open_changes(contract),
             terminal.failures(run),
             *said,
-            _wrap(f"Recorded {'in part ' if run.partial else ''}in {path}"),
+            _wrap(f"Recorded {'in part ' if run.partial else ''}in {_near(path)}"),
         ),
     )
+
+
+def _near(path: Path) -> Path:
+    """The path as it can be typed here."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def _said(stderrs: Iterable[str]) -> Iterator[str]:
