@@ -67,12 +67,22 @@ def verdicts(
 
 def known(cells: pd.DataFrame, rules: Mapping[str, Rule] | None = None) -> str:
     """The deviations that waivers cover, summed up by rule."""
-    frame = cells[counts.known(cells)].astype(object)
-    if frame.empty:
-        return ""
+    frame = cells[counts.known(cells)]
+    note = "  Reasons and links are in conformance/waivers."
+    return _by_rule("Known deviations (waived)", [note], frame, rules) if len(frame) else ""
+
+
+def unexpected(cells: pd.DataFrame, rules: Mapping[str, Rule] | None = None) -> str:
+    """The cells that make a run red, summed up by rule."""
+    frame = cells[cells["unexpected"]]
+    return _by_rule("Unexpected", [], frame, rules) if len(frame) else ""
+
+
+def _by_rule(what: str, notes: Sequence[str], cells: pd.DataFrame, rules: Mapping[str, Rule] | None) -> str:
+    """Cells counted by rule, waiver, verdict and what was mostly observed."""
+    frame = cells.astype(object).fillna({"waiver": ""})
     by = frame.groupby(["rule", "level", "waiver", "verdict", "observed"]).size().reset_index(name="n")
-    lines = [f"Known deviations (waived): {plural(len(frame), 'cell')} of {plural(frame['rule'].nunique(), 'rule')}"]
-    lines += ["  Reasons and links are in conformance/waivers."]
+    lines = [f"{what}: {plural(len(frame), 'cell')} of {plural(frame['rule'].nunique(), 'rule')}", *notes]
     for (rule, level), group in by.groupby(["rule", "level"]):
         lines += wrap(title(str(rule), str(level), rules), indent=2, hang=2)
         for (waiver, verdict), same in group.groupby(["waiver", "verdict"]):
@@ -81,8 +91,9 @@ def known(cells: pd.DataFrame, rules: Mapping[str, Rule] | None = None) -> str:
                 gists[gist(observed)] += n
             most, _ = gists.most_common(1)[0]
             more = f" and {plural(len(gists) - 1, 'other')}" if len(gists) > 1 else ""
-            what = f"{int(same['n'].sum()):>7,} {verdict}: {visible(most, 120)}{more} ({visible(str(waiver))})"
-            lines += wrap(what, indent=2, hang=10)
+            named = f" ({visible(str(waiver))})" if waiver else ""
+            told = f"{int(same['n'].sum()):>7,} {verdict}: {visible(most, 120)}{more}{named}"
+            lines += wrap(told, indent=2, hang=10)
     return "\n".join(lines)
 
 
@@ -147,7 +158,7 @@ def open_changes(contract: Contract) -> str:
         return ""
     numbers = ", ".join(change.split(" ")[0] for change in contract.open_changes)
     return "\n".join(
-        wrap(f"Open, no rule judges them yet: {plural(len(contract.open_changes), 'change')}: {numbers}", hang=2)
+        wrap(f"Changes of JAX that no rule judges yet, {len(contract.open_changes)} of them: {numbers}", hang=2)
     )
 
 

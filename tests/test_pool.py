@@ -331,6 +331,14 @@ def test_an_environment_that_cannot_be_judged_is_told_from_a_deviation(pool, mon
     assert pool.incidents() == []
 
 
+def test_a_subject_without_a_dot_is_ours_or_anybodys(pool, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests"))
+    assert pool.open(Configuration("toys", sys.executable, "toy:8", "shardy")).problem is None
+    assert "No module named 'nobodys'" in str(
+        pool.open(Configuration("nobodys", sys.executable, "toy:8", "shardy")).problem
+    )
+
+
 def test_a_template_that_dies_is_the_environments_fault(monkeypatch):
     monkeypatch.setenv("TOY_FAULT", "template dies")
     pool = Pool(probes=PROBES, fork=True)

@@ -208,6 +208,15 @@ def test_listed_cells_show_expected_against_observed(tmp_path: Path) -> None:
     ]
 
 
+def test_unexpected_cells_are_summed_up_by_rule(tmp_path: Path) -> None:
+    red = {"verdict": "deviates", "unexpected": True, "observed": {"shares": "all"}}
+    run = run_of(tmp_path, cell(case="a", **red), cell(case="b", **red), cell(case="c"))
+    text = terminal.unexpected(run.cells)
+    assert text.startswith("Unexpected: 2 cells of 1 rule")
+    assert '2 deviates: shares = "all"' in text
+    assert terminal.unexpected(run_of(tmp_path, cell()).cells) == ""
+
+
 def test_what_went_wrong_around_the_cells_is_said(tmp_path: Path) -> None:
     run = load(
         write(
@@ -228,7 +237,7 @@ def test_what_went_wrong_around_the_cells_is_said(tmp_path: Path) -> None:
     assert text.count("GATE expired waiver: PUT-01/x expired") == 1
     assert "INCIDENT in stock-1-cpu8-shardy: died" in text
     assert "a\\x1b[2J\n    last words" in text
-    assert "1 change: 681073828" in text
+    assert "no rule judges yet, 1 of them: 681073828" in text
 
 
 @pytest.mark.parametrize("verdict", ["conforms", "deviates", "hung"])

@@ -35,7 +35,7 @@ def ending(path: Path, stderrs: Iterable[str], troubles: Sequence[str]) -> Endin
     judged = [it.configuration for it in run.configurations]
     table = terminal.verdicts(run.cells, judged, run.observations, run.partial, run.selected)
     return Ending(
-        _some(table, terminal.notes(run), *_said(stderrs)),
+        _some(table, terminal.unexpected(run.cells, contract.rules), terminal.notes(run), *_said(stderrs)),
         _some(
             terminal.known(run.cells, contract.rules),
             terminal.questions(run.questions, judged, contract.rules),

@@ -6,6 +6,7 @@ import contextlib
 import faulthandler
 import gc
 import importlib
+import importlib.util
 import os
 import sys
 import time
@@ -30,7 +31,8 @@ class Subject:
         self.name, self.target = name, target
         self.problem: str | None = None
         try:
-            self.module: ModuleType = importlib.import_module(name if "." in name else f"impl.{name}")
+            ours = "." not in name and importlib.util.find_spec(f"impl.{name}") is not None
+            self.module: ModuleType = importlib.import_module(f"impl.{name}" if ours else name)
             os.environ.update(self.module.environment(target))
             self.module.load()
         except ModuleNotFoundError as error:
