@@ -209,8 +209,8 @@ def test_listed_cells_show_expected_against_observed(tmp_path: Path) -> None:
 
 
 def test_unexpected_cells_are_summed_up_by_rule(tmp_path: Path) -> None:
-    red = {"verdict": "deviates", "unexpected": True, "observed": {"shares": "all"}}
-    run = run_of(tmp_path, cell(case="a", **red), cell(case="b", **red), cell(case="c"))
+    red = [cell("PUT-01", case, "deviates", unexpected=True, observed={"shares": "all"}) for case in "ab"]
+    run = run_of(tmp_path, *red, cell("PUT-01", "c"))
     text = terminal.unexpected(run.cells)
     assert text.startswith("Unexpected: 2 cells of 1 rule")
     assert '2 deviates: shares = "all"' in text
