@@ -105,7 +105,7 @@ def test_every_verdict_in_pytests_words(toy):
         'observed       value = "wrong"',
         "last step      look",
         f"python -m conformance run '{name}'",
-        "Captured host stderr call",
+        "host stderr\n  ",
         "something odd",
     ):
         assert fact in failures
@@ -145,7 +145,9 @@ def test_a_crash_after_its_probe_is_blamed_on_the_cells_that_were_already_told(t
     assert run.lines[-1]["verdicts"]["crashed"] == 1
     assert "TOY-02[later]@toy.subject-1.0-cpu8-shardy" in run.text[run.text.index("= FAILURES =") :]
     assert "after the probe had ended; found by replay" in run.text
-    assert 'failures="1"' in Path("junit.xml").read_text()
+    xml = Path("junit.xml").read_text()
+    assert 'failures="1"' in xml
+    assert "Segmentation fault" in xml, "the host's stderr is there too"
 
 
 def test_gates_are_listed_and_red_though_every_cell_passes(toy):

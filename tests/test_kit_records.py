@@ -39,9 +39,10 @@ def read(path):
 
 def test_lines_are_on_disk_as_soon_as_they_are_written(tmp_path):
     path = tmp_path / "a.jsonl"
-    path.write_text("an earlier run\n")
+    earlier = '{"kind":"header","writer":"main"}\n'
+    path.write_text(earlier)
     writer = Writer(path)
-    assert path.read_text() == "an earlier run\n"  # until there is something to record
+    assert path.read_text() == earlier  # until there is something to record
     writer.begin(HEADER)
     writer.write(cell("a"))
     assert read(path) == [HEADER, cell("a")]
@@ -50,7 +51,7 @@ def test_lines_are_on_disk_as_soon_as_they_are_written(tmp_path):
 
 def test_a_file_made_for_nothing_is_removed_and_an_earlier_record_kept(tmp_path):
     Writer(tmp_path / "new.jsonl").close()
-    (tmp_path / "old.jsonl").write_text("old\n")
+    (tmp_path / "old.jsonl").write_text('{"kind":"header"}\n')
     Writer(tmp_path / "old.jsonl").close()
     assert [path.name for path in tmp_path.iterdir()] == ["old.jsonl"]
 
@@ -61,6 +62,11 @@ def test_what_cannot_be_written_is_told_before_the_run(tmp_path):
             Writer(path)
     with pytest.raises(Mistake, match="not a regular file"):
         Writer(type(tmp_path)("/dev/full"))
+    notes = tmp_path / "notes.md"
+    notes.write_text("what a user would miss\n")
+    with pytest.raises(Mistake, match="something else than a record"):
+        Writer(notes)
+    assert notes.read_text() == "what a user would miss\n"
 
 
 def test_two_runs_do_not_write_one_file(tmp_path):

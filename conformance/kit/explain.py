@@ -16,10 +16,13 @@ LABEL = 15
 
 
 def explain(result: Result) -> str:
-    """The rule, the case, expected against observed, why, and the command that runs just this cell."""
+    """The rule, the case, expected against observed, why, the command that runs just this cell, the host's stderr."""
     judged = result.ruling.judged
     headline = f"{judged.verdict}: {fields(judged.observed)}"  # pytest's summary shows as much of it as fits
-    return "\n".join([headline, *(line for label, text in _facts(result) for line in _labelled(label, text))])
+    lines = [headline, *(line for label, text in _facts(result) for line in _labelled(label, text))]
+    if result.outcome is not None and (said := readable(result.outcome.stderr).strip("\n")):
+        lines += ["host stderr", *(f"  {line}" for line in said.split("\n"))]
+    return "\n".join(lines)
 
 
 def command(result: Result) -> str:

@@ -18,7 +18,7 @@ from .cases import Judgement
 from .cells import Cell
 from .columns import item_name, parse
 from .ending import ending
-from .explain import explain, readable
+from .explain import explain
 from .options import options
 from .run import Result, Run
 from .strict import Mistake
@@ -86,11 +86,9 @@ class CellItem(pytest.Item):
 
     def tell(self, result: Result) -> None:
         """Tells pytest a verdict its own way. A known deviation is an expected failure, which --runxfail shows."""
-        self.result, ruling, outcome = result, result.ruling, result.outcome
+        self.result, ruling = result, result.ruling
         self.user_properties.append(("verdict", ruling.judged.verdict))
         if ruling.unexpected:
-            if outcome is not None and outcome.stderr.strip():
-                self.add_report_section("call", "host stderr", readable(outcome.stderr))
             raise Unexpected
         if ruling.waiver is not None:
             raise pytest.xfail.Exception(f"{ruling.waiver.id}: {ruling.waiver.reason}")

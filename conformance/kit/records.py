@@ -154,6 +154,8 @@ class Writer:
         try:
             if path.exists() and not path.is_file():
                 raise OSError(0, "it is not a regular file")
+            if path.exists() and path.stat().st_size and not _is_record(path):
+                raise OSError(0, "it holds something else than a record")
             self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
         except OSError as error:
             raise Mistake(f"--record {path} cannot be written: {error.strerror}; name another file") from None
@@ -196,6 +198,13 @@ class Writer:
                 self.path.unlink(missing_ok=True)
             os.close(self._file)
             self._file = -1
+
+
+def _is_record(path: Path) -> bool:
+    """Whether a file begins as this module begins one."""
+    start = b'{"kind":"header"'
+    with path.open("rb") as file:
+        return file.read(len(start)) == start
 
 
 def encode(line: Line) -> bytes:
