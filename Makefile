@@ -3,7 +3,7 @@
 #   make conformance PYTHON=python3.12   the same with another Python
 #   make test                            this project's own checks and tests
 #   make bench                           what it costs
-# ARGS goes to pytest, for instance: make conformance ARGS="--rule 'PUT-0*' --partitioner shardy"
+# ARGS goes to pytest (to asv for bench): make conformance ARGS="--rule 'PUT-0*' --partitioner shardy"
 
 PYTHON ?= python3
 ARGS ?=
