@@ -380,3 +380,24 @@ def test_the_foreground_runs_one_request_on_the_own_terminal(capfd):
     assert "from a program" in capfd.readouterr().out
     _, outcome = foreground(TOY, ask("segfault"), probes=PROBES)
     assert (outcome.status, outcome.signal, outcome.touch) == ("crashed", "SIGSEGV", "touch")
+
+
+def test_the_third_interrupt_ends_a_probe_that_is_stuck_in_the_foreground():
+    code = """
+from tests.test_pool import PROBES, TOY, ask, foreground
+print(foreground(TOY, ask("spins"), probes=PROBES)[1].signal)
+"""
+    judge = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    children = Path(f"/proc/{judge.pid}/task/{judge.pid}/children")
+    end = time.monotonic() + 20
+    while not children.read_text() and time.monotonic() < end:
+        time.sleep(0.02)
+    time.sleep(0.5)  # the probe begins
+    for _ in range(3):
+        os.kill(judge.pid, signal.SIGINT)
+        time.sleep(0.2)
+    said, stacks = judge.communicate(timeout=20)
+    assert said == "SIGABRT\n"
+    assert "in spins" in stacks

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib import import_module
@@ -36,6 +37,7 @@ def run(package: str, name: str, python: str, subject: str | None = None) -> int
     case, together, questions = _case(layout, rule, asked.case)
     configuration = Configuration(subject or asked.subject, executable(python), asked.target, asked.partitioner)
     request = Request(configuration, layout.judgement.probe, case.id, case.data())
+    print("no time limit here; the third Ctrl-C ends a probe that is stuck", file=sys.stderr, flush=True)
     hello, outcome = foreground(configuration, request, probes=f"{package}.probes")
     column = Column(configuration, hello)
     if hello.problem is None and column.spelled != asked.version:

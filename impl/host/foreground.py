@@ -1,7 +1,11 @@
-"""One request on the user's own terminal: breakpoints, prints and Ctrl-C reach the probe."""
+"""One request on the user's own terminal: breakpoints, prints and Ctrl-C reach the probe.
+
+There is no time limit. A probe that is stuck ends, with its stacks, at the third Ctrl-C.
+"""
 
 from __future__ import annotations
 
+import itertools
 import select
 import signal
 import tempfile
@@ -16,7 +20,7 @@ def foreground(
     configuration: Configuration, request: Request, *, probes: str = "conformance.probes"
 ) -> tuple[Hello, Outcome]:
     """Runs one request with no time limit, in a process that has this one's stdin, stdout and stderr."""
-    before = signal.signal(signal.SIGINT, lambda *_: None)  # a handler is not inherited, being ignored is
+    before = signal.getsignal(signal.SIGINT)
     try:
         with tempfile.TemporaryDirectory(prefix="shardspec-") as folder:
             return _run(configuration, request, probes, Path(folder))
@@ -27,6 +31,8 @@ def foreground(
 def _run(configuration: Configuration, request: Request, probes: str, folder: Path) -> tuple[Hello, Outcome]:
     start = Spawning(configuration.subject, configuration.python, configuration.target, probes, folder, foreground=True)
     talk = Talk(configuration, start.launch(configuration.partitioner))
+    presses = itertools.count(1)  # the probe gets each; a handler, unlike being ignored, is not inherited
+    signal.signal(signal.SIGINT, lambda *_: talk.child.abort() if next(presses) == 3 else None)
     attempt = Attempt(request)
     talk.send(attempt)
     talk.close()

@@ -43,7 +43,7 @@ class Subject:
     def _missing(self, error: ModuleNotFoundError) -> str:
         if error.name in ("jax", "jaxlib"):
             return f"JAX is not there: {sys.executable} has no {error.name}; install jax there, or name another Python"
-        return f"subject {self.name} cannot be loaded by {sys.executable}: {error}"
+        return f"subject {self.name} cannot be loaded by {sys.executable}: {error}; name a module on its path"
 
 
 def serve(subject: Subject, partitioner: str, probes: str, channel: int) -> NoReturn:
