@@ -232,7 +232,7 @@ def test_too_few_devices_are_said_once_and_red(toy):
 
 def test_hosts_that_cannot_be_reached_are_told_in_a_line(toy, monkeypatch):
     def take(self, request):
-        raise FileNotFoundError(2, "No such file or directory", "/tmp/gone")
+        raise FileNotFoundError(2, "No such file or directory", "gone")
 
     monkeypatch.setattr(Pool, "take", take)
     run = toy("fine").run("toy")

@@ -173,9 +173,8 @@ class Forking(Launcher):
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(5)
         self.stderr = self.log.said()
-        last = self.stderr.strip().rpartition("\n")[2]
         what = problem or f"the template of {self.python} died ({words(self.process.returncode)})"
-        self.problem = f"{what}{': ' + last if last else ''}"
+        self.problem = told(what, self.stderr)
         for child in self.forked.values():
             child.status = -signal.SIGKILL
 
@@ -235,6 +234,12 @@ def words(status: int | None) -> str:
     if status is None:
         return "still running"
     return signal.Signals(-status).name if status < 0 else f"exit {status}"
+
+
+def told(what: str, stderr: str) -> str:
+    """A problem as one line: what happened, and the last thing that the process said of it."""
+    last = stderr.strip().rpartition("\n")[2]
+    return f"{what}: {last}" if last else what
 
 
 def launcher(subject: str, python: str, target: str, probes: str, folder: Path, fork: bool | None) -> Launcher:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Literal
 
 from .facts import Configuration, Hello, Incident, Outcome, Request
-from .launch import Forking, Launcher, launcher, words
+from .launch import Forking, Launcher, launcher, told, words
 from .talk import Attempt, Talk
 
 WINDOW = 32  # requests on their way to one host
@@ -359,8 +359,7 @@ class Pool:
             stderr = talk.child.said()
             died = f"a fresh host died at once ({words(talk.child.status)})"
             what = ending.text if ending is not None and ending.text else died
-            last = stderr.strip().rpartition("\n")[2]
-            self._fail(lane, Hello(problem=f"{what}{': ' + last if last else ''}", stderr=stderr))
+            self._fail(lane, Hello(problem=told(what, stderr), stderr=stderr))
 
     def _ended(self, talk: Talk, attempt: Attempt, ending: Ending) -> Outcome:
         """The outcome of a request whose host the pool had to end."""
@@ -380,10 +379,10 @@ class Pool:
         lane.trials[talk] = Trial(attempt, fresh, death, index)
         talk.send(fresh)
         talk.close()
-        self.reruns += 1
 
     def _tried(self, lane: Lane, talk: Talk, trial: Trial, ending: Ending | None) -> None:
         suspect = trial.index is None
+        self.reruns += talk.begun()
         if not talk.begun() and lane.problem is None and lane.launcher.problem is None:
             self._stillborn(lane, talk, ending)
             if lane.problem is None:
