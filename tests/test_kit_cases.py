@@ -56,6 +56,11 @@ def test_unsafe_and_ambiguous_ids_and_wrong_fields_are_refused():
         every(Put, source=("xy",), flags=("copy",), colour=("red",))
 
 
+def test_a_limit_that_is_none():
+    with pytest.raises(ValueError, match="limit 0: give seconds above 0"):
+        judge(probe="put.put", cases=puts, limit=0)
+
+
 def test_cells_go_by_case_then_configuration_then_rule():
     chapter = Chapter("PUT", "", (rule("PUT-01"), rule("PUT-02", {"donates": Globs(("true",))})))
     assert names(chapter, [column(), column(partitioner="gspmd")], cases=puts.where(lambda c: c.source == "xy")) == [

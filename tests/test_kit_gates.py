@@ -133,10 +133,13 @@ def test_a_rule_collected_whole_under_one_configuration_is_judged_there():
         (("wings",), "0.11", "", ["no rule is in force there"] * 2),
     ],
 )
-def test_a_configuration_in_which_nothing_is_judged(capabilities, since, left_out, told):
+@pytest.mark.parametrize("needy", ["rule", "case"])
+def test_a_configuration_in_which_nothing_is_judged(monkeypatch, needy, capabilities, since, left_out, told):
+    if needy == "case":
+        monkeypatch.setattr(Put, "needs", ("wings",))
     hello = Hello(versions={"jax": "0.10.2"}, capabilities=capabilities)
     columns = [replace(column, hello=hello) for column in COLUMNS]
-    chapter = Chapter("PUT", "puts", (replace(ALL, needs=("wings",), since=since),))
+    chapter = Chapter("PUT", "puts", (replace(ALL, needs=("wings",) if needy == "rule" else (), since=since),))
     layout = lay_out(chapter, "puts", judge(probe="put.put", cases=PUTS), columns)
     cells = [cell for look in layout.looks() for cell in look.cells() if cell.name != left_out]
     found = gates.idle(columns, cells, gates.Extent([layout], {cell.name for cell in cells}))

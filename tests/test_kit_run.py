@@ -23,6 +23,13 @@ class Point(Case):
 
 
 @dataclass(frozen=True)
+class Needy(Point):
+    @property
+    def needs(self):
+        return ("wings",) if self.n else ()
+
+
+@dataclass(frozen=True)
 class Other(Case):
     n: int
     m: int = 0
@@ -123,6 +130,31 @@ def test_nothing_is_asked_for_what_is_not_supported(start):
     result = it.judge(cells["PUT-03[0]"])
     assert (result.ruling.judged.verdict, result.outcome) == ("unsupported", None)
     assert not it._pool.taken
+
+
+def test_nothing_is_asked_for_a_case_whose_own_needs_are_not_there(start):
+    it, cells = start(points=judge(probe="put.put", cases=every(Needy, n=range(2))))
+    it.want(cells.values())
+    assert it._pool.wanted == ["0"]
+    result = it.judge(cells["PUT-01[1]"])
+    assert (result.ruling.judged.verdict, result.outcome) == ("unsupported", None)
+    it.judge(cells["PUT-01[0]"])
+    assert {name: line["reason"] for line in lines(it, "cell") for name in [line["name"].partition("@")[0]]} == {
+        "PUT-01[1]": "not there: wings (the case)",
+        "PUT-01[0]": None,
+    }
+
+
+def test_a_limit_goes_with_the_request(start):
+    it, cells = start(points=judge(probe="put.put", cases=every(Point, n=[0]), limit=2.5))
+    it.judge(cells["PUT-01[0]"])
+    assert [request.limit for request in it._pool.taken] == [2.5]
+
+
+def test_two_limits_for_one_observation_are_a_mistake(start):
+    other = judge(probe="put.put", cases=every(Point, n=[0]), limit=2.5)
+    with pytest.raises(Mistake, match=r"share the id 0 and the probe put.put, but not the limit"):
+        start(points=POINTS, again=other)
 
 
 def test_late_blame_replaces_what_was_told_and_spares_what_another_cell_shows(start):

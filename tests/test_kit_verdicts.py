@@ -160,7 +160,23 @@ def test_a_late_crash_says_how_it_was_found():
 
 def test_capabilities_decide_before_the_observation():
     judged = one(crashed(), expect={"a": 1}, needs=("executes", "flags"), capabilities=["executes"])
-    assert (judged.verdict, judged.reason) == ("unsupported", "not there: flags")
+    assert (judged.verdict, judged.reason) == ("unsupported", "not there: flags (the rule)")
+
+
+@dataclass(frozen=True)
+class Pinned(Case):
+    needs = ("memory.pinned_host", "flags")
+
+
+def test_what_is_lacking_and_whose_need_it_is():
+    def said(*capabilities):
+        both = [(rule(expect={"a": 1}, needs=("flags",)), Pinned()), (rule("PUT-02", expect={"a": 1}), Pinned())]
+        return [it.reason for it in judge(both, ended(a=1), capabilities).values()]
+
+    lacking = "not there: flags (the rule), memory.pinned_host (the case)"
+    assert said() == [lacking, lacking.replace("the rule", "the case")]
+    assert said("flags") == ["not there: memory.pinned_host (the case)"] * 2
+    assert said("flags", "memory.pinned_host") == [None, None]
 
 
 def test_comparing_plain_data():

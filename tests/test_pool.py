@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -135,6 +136,26 @@ def test_a_silent_host_shows_its_stacks(pool, probe, fields):
     assert (hung.status, hung.fields, hung.reason) == ("hung", fields, None)
     assert f"in {probe}" in hung.stderr
     assert after.status == "ended"
+
+
+@pytest.mark.parametrize("fork", [True], indirect=True)
+def test_a_request_is_hung_after_its_own_limit_and_the_others_keep_theirs(pool):
+    begun = time.monotonic()
+    hung, slow, after = run(
+        pool, replace(ask("sleeps"), limit=0.2), ask("slow", seconds=0.5), replace(ask("slow", 2), limit=0.5)
+    )
+    assert (hung.status, hung.touch, slow.status, after.status) == ("hung", "sleep", "ended", "ended")
+    pool.cell_timeout = 0.2
+    assert run(pool, replace(ask("sleeps", 2), limit=60))[0].status == "hung"  # the user's limit is lower
+    assert time.monotonic() - begun < 5
+
+
+@pytest.mark.parametrize("fork", [True], indirect=True)
+def test_a_limit_counts_from_the_begin_of_a_request_and_for_its_rerun_too(pool, tmp_path):
+    first, second = run(pool, ask("slow", seconds=0.6), replace(ask("slow", 2), limit=0.3))  # it waits its turn
+    assert (first.status, second.status) == ("ended", "ended")
+    (rerun,) = run(pool, replace(ask("dies_then_sleeps", flag=str(tmp_path / "flag")), limit=0.3))
+    assert (rerun.status, rerun.attempt) == ("hung", 2)
 
 
 def test_a_stopped_host_has_no_stacks_and_says_why(pool):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
@@ -24,6 +25,11 @@ class Case:
     def devices(self) -> int:
         """How many devices the case needs; on a target with fewer its cells do not run, which makes the run red."""
         return 1
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Capabilities that the case needs beside those of its rules; without one its cells are `unsupported`."""
+        return ()
 
     def data(self) -> dict[str, Any]:
         """The fields as the probe gets them."""
@@ -69,8 +75,14 @@ class Judgement:
 
     probe: str
     cases: Cases[Any]
+    limit: float = math.inf
 
 
-def judge(*, probe: str, cases: Cases[Any]) -> Judgement:
-    """Holds `cases`, observed by `probe` (MODULE.FUNCTION in conformance/probes), to the rules that name them."""
-    return Judgement(probe, cases)
+def judge(*, probe: str, cases: Cases[Any], limit: float = math.inf) -> Judgement:
+    """Holds `cases`, observed by `probe` (MODULE.FUNCTION in conformance/probes), to the rules that name them.
+
+    `limit`: seconds, less than --cell-timeout, after which an observation that may hang is called hung.
+    """
+    if not limit > 0:
+        raise ValueError(f"limit {limit}: give seconds above 0")
+    return Judgement(probe, cases, limit)

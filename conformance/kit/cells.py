@@ -13,7 +13,7 @@ from .cases import Case, Judgement
 from .columns import Column, cell_name
 from .rules import Chapter, Question, Rule
 from .strict import Mistake
-from .verdicts import references
+from .verdicts import lacking, references
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,11 @@ class Cell:
     def name(self) -> str:
         return cell_name(self.rule.id, self.look.case.id, self.look.column.name)
 
+    @property
+    def lacking(self) -> str | None:
+        """What the API lacks for it, or None."""
+        return lacking(self.rule, self.look.case, self.look.column.hello.capabilities)
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -59,7 +64,7 @@ class Layout:
             data = case.data()
             for column in self.columns:
                 there = tuple(rule for rule in rules if rule.in_force(column.version))
-                request = Request(column.configuration, self.judgement.probe, case.id, data)
+                request = Request(column.configuration, self.judgement.probe, case.id, data, self.judgement.limit)
                 yield Look(column, case, there, questions, request)
 
     def count(self, rule: Rule) -> int:
@@ -92,4 +97,4 @@ def _speaking(entries: Iterable[Any], case: Case) -> tuple[Any, ...]:
 
 def _names(case: Case) -> list[str]:
     """Fields and properties of a case."""
-    return [name for name in dir(case) if not name.startswith("_") and name not in ("data", "devices")]
+    return [name for name in dir(case) if not name.startswith("_") and name not in ("data", "devices", "needs")]

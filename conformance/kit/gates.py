@@ -14,7 +14,6 @@ from .cells import Cell, Layout
 from .columns import Column
 from .records import Line, gate
 from .rules import Chapter, Contract
-from .verdicts import supported
 from .waivers import Waivers
 
 
@@ -88,7 +87,7 @@ def check(
 
 def idle(columns: Iterable[Column], cells: Collection[Cell], extent: Extent) -> Iterator[Line]:
     """Configurations, collected whole, in which no cell can be judged: to say nothing is not to conform."""
-    judged = {cell.look.column for cell in cells if supported(cell.rule, cell.look.column.hello.capabilities)}
+    judged = {cell.look.column for cell in cells if cell.lacking is None}
     for column in columns:
         if column not in judged and column.hello.problem is None and extent.covers(column):
             of = f"its subject says that it can do {', '.join(column.hello.capabilities) or 'nothing'}"

@@ -19,7 +19,7 @@ from .columns import Column
 from .options import Options
 from .rules import Contract, Rule
 from .strict import Mistake
-from .verdicts import Judged, expected, judge, supported
+from .verdicts import Judged, expected, judge
 from .waivers import Ruling, Waivers
 
 PROBES = "conformance.probes"
@@ -54,7 +54,7 @@ class Run:
         self._complete = False
         self._due: set[str] = set()
         # Everything that speaks of an observation decides how a death is shown, chosen or not.
-        self._observed: dict[Request, tuple[Case, dict[str, tuple[Rule, Case]]]] = {}
+        self._observed: dict[Request, tuple[Look, dict[str, tuple[Rule, Case]]]] = {}
         self._looks: dict[Request, list[Cell]] = {}  # the cells to judge, by the observation that they share
         self._judged: dict[Request, tuple[Outcome, dict[str, Judged]]] = {}
         self._results: dict[str, Result] = {}
@@ -80,9 +80,9 @@ class Run:
         module.layouts[name] = layout
         cells: list[Cell] = []
         for look in layout.looks():
-            case, spoken = self._observed.setdefault(look.request, (look.case, {}))
-            if case.data() != look.case.data():
-                raise Mistake(f"{case} and {look.case} share the id {case.id} and the probe {look.request.probe}")
+            first, spoken = self._observed.setdefault(look.request, (look, {}))
+            if first.case.data() != look.case.data() or first.request.limit != look.request.limit:
+                raise Mistake(_clash(first, look))
             spoken.update({rule.id: (rule, look.case) for rule in look.rules})
             cells += look.cells(lambda rule: self.options.chosen(rule.id))
         return cells
@@ -258,7 +258,7 @@ def unobserved(cell: Cell) -> Judged:
 
 def observable(cell: Cell) -> bool:
     """Whether the cell's probe can run."""
-    return _obstacle(cell) is None and supported(cell.rule, cell.look.column.hello.capabilities)
+    return _obstacle(cell) is None and cell.lacking is None
 
 
 def _obstacle(cell: Cell) -> str | None:
@@ -268,6 +268,13 @@ def _obstacle(cell: Cell) -> str | None:
     if column.hello.problem is None and needs > it.devices:
         return f"the case needs {needs} devices, {it.target} has {it.devices}"
     return column.hello.problem
+
+
+def _clash(first: Look, second: Look) -> str:
+    """Two looks that would share an observation but ask for different ones."""
+    both = f"{first.case} and {second.case} share the id {second.case.id} and the probe {second.request.probe}"
+    same = first.case.data() == second.case.data()
+    return f"{both}, but not the limit: give both judgements the same one" if same else both
 
 
 def _tell_apart(columns: Sequence[Column]) -> None:

@@ -44,9 +44,11 @@ def judge(spoken: Iterable[tuple[Rule, Case]], outcome: Outcome, capabilities: C
     return judged | seen
 
 
-def supported(rule: Rule, capabilities: Collection[str]) -> bool:
-    """Whether the API that the rule speaks of is there."""
-    return all(need in capabilities for need in rule.needs)
+def lacking(rule: Rule, case: Case, capabilities: Collection[str]) -> str | None:
+    """What a cell needs of the API that is not there, and whose need it is; None where all is there."""
+    needs = dict.fromkeys(case.needs, "the case") | dict.fromkeys(rule.needs, "the rule")
+    missing = [f"{need} ({whose})" for need, whose in needs.items() if need not in capabilities]
+    return f"not there: {', '.join(sorted(missing))}" if missing else None
 
 
 def expected(rule: Rule, case: Case) -> Observation:
@@ -106,9 +108,8 @@ def _refers(value: Any) -> bool:
 
 
 def _one(rule: Rule, case: Case, outcome: Outcome, capabilities: Collection[str]) -> Judged:
-    if not supported(rule, capabilities):
-        missing = ", ".join(need for need in rule.needs if need not in capabilities)
-        return Judged("unsupported", expected(rule, case), reason=f"not there: {missing}")
+    if (missing := lacking(rule, case, capabilities)) is not None:
+        return Judged("unsupported", expected(rule, case), reason=missing)
     judged = Judged("error", expected(rule, case), reason=outcome.reason)
     if outcome.status in ("not_run", "error"):
         return replace(judged, verdict=outcome.status)
@@ -128,8 +129,8 @@ def _one(rule: Rule, case: Case, outcome: Outcome, capabilities: Collection[str]
     if outcome.raised is not None:
         return _raised(judged, outcome)
     if undecided:
-        lacking = ", ".join(sorted(rule.fields - facts.keys()))
-        return replace(judged, verdict="error", reason=f"the probe ended without noting {lacking}")
+        unseen = ", ".join(sorted(rule.fields - facts.keys()))
+        return replace(judged, verdict="error", reason=f"the probe ended without noting {unseen}")
     return replace(judged, verdict="deviates")
 
 

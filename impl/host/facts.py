@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -30,6 +31,8 @@ class Request:
     probe: str
     id: str
     case: Mapping[str, Any] = field(compare=False)
+    limit: float = field(default=math.inf, compare=False)
+    """Seconds from its begin, where they are fewer than the pool's own."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ One thread, one selector; it works while the judge waits for an outcome. Blame f
 
 from __future__ import annotations
 
+import math
 import selectors
 import shutil
 import tempfile
@@ -89,7 +90,7 @@ class Pool:
     """Observations on request.
 
     `probes` is the package that holds the probes, `hosts` a number per configuration, `cell_timeout` in seconds from a
-    probe's begin. `fork=None` forks where the system can.
+    probe's begin; a request may set a lower one. `fork=None` forks where the system can.
     """
 
     def __init__(
@@ -293,7 +294,8 @@ class Pool:
                 else:
                     self._end(talk, "fault", what)
         elif talk.sent:
-            if silent > self.cell_timeout:
+            limit = talk.current.request.limit if talk.current is not None else math.inf
+            if silent > min(self.cell_timeout, limit):
                 self._end(talk, "hung")
         elif talk.closed and silent > LEAVE:
             self._end(talk, "hung")

@@ -34,6 +34,15 @@ def dies_once(jax, see, flag):
     see(alive=True)
 
 
+def dies_then_sleeps(jax, see, flag):
+    """Dies the first time, and hangs when it is run again."""
+    see.step("touch")
+    if not Path(flag).exists():
+        Path(flag).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(1e6)
+
+
 def delayed(jax, see, after=0.05):
     """Returns, and crashes the process a while later."""
     see.step("plant")
