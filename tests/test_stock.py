@@ -82,7 +82,8 @@ def test_hello_says_what_is_there(there):
     assert hello["partitioner"] == "shardy"
     assert [device["id"] for device in hello["devices"]] == list(range(8))
     assert hello["versions"].keys() == {"python", "jax", "jaxlib", "numpy"}
-    assert hello["capabilities"] == ["device_put.flags", "executes", "pointers"]
+    assert hello["capabilities"] == sorted(hello["capabilities"])
+    assert {"device_put.flags", "executes", "pointers"} < set(hello["capabilities"])
 
 
 def test_the_partitioner_is_switched():

@@ -6,6 +6,7 @@ compared on copies. No observer lists live arrays or formats a traceback.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -84,6 +85,28 @@ class See(host.See):
         """How many programs this process has compiled so far."""
         return counts.total["compile"]
 
+    def names_devices(self, error: Exception, ids: Sequence[int]) -> bool:
+        """Whether the message names exactly these devices, in this order."""
+        return tuple(ids) in device_sets(str(error))
+
+    def names_argument(self, error: Exception, name: str, position: int) -> bool:
+        """Whether the message names an argument, by its name or by its position."""
+        return names_argument(str(error), name, position)
+
+    def names_part(self, error: Exception, part: str) -> bool:
+        """Whether the message says that this part of the call is a side of it: a key of `part_words`."""
+        return re.search(part_words(part), str(error), re.IGNORECASE) is not None
+
+    def names_spec(self, error: Exception, spec: Sequence[Any]) -> bool:
+        """Whether the message shows this partition spec."""
+        inner = re.escape("".join(", ".join(map(repr, spec)).split()))
+        return re.search(rf"(?<!\w)(?:PartitionSpec|P)\({inner},?\)", "".join(str(error).split())) is not None
+
+    def names_axes(self, error: Exception, axes: Sequence[Sequence[Any]]) -> bool:
+        """Whether the message shows a mesh of exactly these axes and sizes."""
+        sizes = ",".join(f"{name!r}:{size}" for name, size in axes)
+        return re.search(rf"Mesh\({sizes}(?:\)|,(?!'))", "".join(str(error).split())) is not None
+
 
 def describe(sharding: Sharding) -> dict[str, Any]:
     """A sharding as plain data."""
@@ -100,3 +123,43 @@ def describe(sharding: Sharding) -> dict[str, Any]:
     if sharding.memory_kind not in (None, devices[0].default_memory().kind):
         data["memory"] = sharding.memory_kind
     return data
+
+
+def device_sets(text: str) -> list[tuple[int, ...]]:
+    """Every set of devices that a message names, in its order: ids in brackets after the word, or devices' reprs.
+
+    Numbers that merely look like ids are none: shapes, counts, axis sizes, line numbers, the tiles of an HLO sharding.
+    """
+    ids = r"devices?(?:[ _]ids?\s*[=:]?\s*(?:array)?(?=[(\[{])|\s*[=:]\s*(?=[(\[{])|\s+(?=[\[{]))"
+    found = []
+    for match in re.finditer(ids + r"([\[({][\[\](){}\d,\s]*[\])}])(?!\s*(?:<=|\d))", text):
+        if not re.search(r"[\])}]\s*\d", match[1]):  # devices=[2]0,1 are tiles
+            found.append(tuple(map(int, re.findall(r"\d+", match[1]))))
+    inner = r"(?:[^()]|\([^()]*\))*"
+    device = rf"(?:\w*Device\(id=\d+{inner}\)|\b(?:TFRT_)?(?:CPU|GPU|TPU|CUDA|ROCM)[_:]\d+\b(?!:)(?:\({inner}\))?)"
+    for match in re.finditer(rf"[\[({{\s]*{device}(?:[\s,\[\](){{}}]*{device})*", text, re.IGNORECASE):
+        nested = re.match(r"\s*[\[({]\s*[\[({]", match[0])
+        for part in [match[0]] if nested else re.split(r"[\])}]\s*,?\s*[\[({]", match[0]):
+            found.append(tuple(int(re.findall(r"\d+", it)[0]) for it in re.findall(device, part, re.IGNORECASE)))
+    return found
+
+
+def names_argument(text: str, name: str, position: int) -> bool:
+    """Whether a message names an argument: "argument first of f", "arg first", "args[0]", "argument 0"."""
+    number = rf"(?:number |at position |#)?{position}(?![\w.])"
+    return (
+        re.search(rf"\barg(?:ument)?s?(?: [`'\"]?{re.escape(name)}(?!\w)| {number}|\[{position}\])", text) is not None
+    )
+
+
+def part_words(part: str) -> str:
+    """What a message calls a part of a call, as a pattern."""
+    return {
+        "argument": r"\barg(ument)?s?\b",
+        "in_shardings": r"\bin_shardings?\b|\binput shardings?\b|\bpassed to p?jit\b",
+        "out_shardings": r"\bout_shardings?\b|\boutput shardings?\b",
+        "constraint": r"\b(with_)?sharding[_ ]constraint\b",
+        "shard_map": r"\bshard_map\b",
+        "jit": r"\bp?jit inside\b",
+        "context": r"\bcontext mesh\b|\bmesh context\b|\bset_mesh\b|\buse_mesh\b",
+    }[part]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 import platform
-from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -13,25 +11,28 @@ import numpy as np
 
 from impl.host.see import Note
 
-from . import counts, namespace
+from . import capabilities, counts, namespace
 from .see import See
 
 WITNESSES = {"sdy.": "shardy", "mhlo.sharding": "gspmd"}
 """What only one partitioner's lowering writes into a module."""
 
 
+NAMESPACE, SPELLINGS = namespace.of(jax)
+"""Found once, before any backend starts; the hosts that are forked share it."""
+
+
 class Subject:
-    jax: SimpleNamespace
+    jax = NAMESPACE
     """What probes get as `jax`."""
 
     def __init__(self, partitioner: str) -> None:
         jax.config.update("jax_use_shardy_partitioner", partitioner == "shardy")
-        self.jax = namespace.of(jax)
         devices = np.array(jax.devices())
         everywhere = jax.sharding.NamedSharding(jax.sharding.Mesh(devices, ("all",)), jax.sharding.PartitionSpec("all"))
         self._spread = jax.device_put(np.zeros(devices.size, np.float32), everywhere)
         self._sum = jax.jit(lambda x: x.sum())
-        self._capabilities = _capabilities(self._spread)
+        self._capabilities = set(capabilities.found(self.jax, self._spread))
 
     def hello(self) -> dict[str, Any]:
         """What this host is, as found."""
@@ -71,15 +72,3 @@ class Subject:
             text = jax.jit(lambda x: x).lower(self._spread).as_text()
         seen = [name for mark, name in WITNESSES.items() if mark in text]
         return seen[0] if len(seen) == 1 else None
-
-
-def _capabilities(x: jax.Array) -> set[str]:
-    """What the installed API takes, found by asking it; `x` lies on every device."""
-    found = {"executes"}  # devices that hold an array run programs; those of a compiler alone hold none
-    if {"donate", "may_alias"} <= inspect.signature(jax.device_put).parameters.keys():
-        found.add("device_put.flags")
-    try:
-        x.addressable_shards[0].data.unsafe_buffer_pointer()
-    except Exception:  # each backend without pointers says so in its own way
-        return found
-    return found | {"pointers"}

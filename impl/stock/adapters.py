@@ -1,0 +1,33 @@
+"""Today's names over older ones that need more than another path.
+
+A reproducer lifts the source of one function, so each stands alone: `import jax` and NumPy are all it leans on.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+
+
+def abstract_mesh(axis_sizes: Any, axis_names: Any, axis_types: Any = None) -> Any:
+    """`jax.sharding.AbstractMesh` where it takes pairs of name and size; such a mesh has no axis types."""
+    if axis_types is not None:
+        raise TypeError("the axes of a mesh have no types in this JAX")
+    return jax.sharding.AbstractMesh(tuple(zip(axis_names, axis_sizes, strict=True)))
+
+
+def set_mesh(mesh: Any) -> Any:
+    """`jax.set_mesh` where a mesh is its own context.
+
+    Such a context resolves a bare PartitionSpec inside a program and nothing more: no array's type knows of it, and a
+    program that names no sharding is lowered without a mesh.
+    """
+    return mesh
+
+
+def shard_map(f: Any, *, mesh: Any, in_specs: Any, out_specs: Any, check_vma: bool = True) -> Any:
+    """`jax.shard_map` where it is experimental and calls its check by another name."""
+    from jax.experimental.shard_map import shard_map
+
+    return shard_map(f, mesh=mesh, in_specs=in_specs, out_specs=out_specs, check_rep=check_vma)
