@@ -148,7 +148,8 @@ def names_argument(text: str, name: str, position: int) -> bool:
     """Whether a message names an argument: "argument first of f", "arg first", "args[0]", "argument 0"."""
     number = rf"(?:number |at position |#)?{position}(?![\w.])"
     return (
-        re.search(rf"\barg(?:ument)?s?(?: [`'\"]?{re.escape(name)}(?!\w)| {number}|\[{position}\])", text) is not None
+        re.search(rf"\b[Aa]rg(?:ument)?s?(?: [`'\"]?{re.escape(name)}(?!\w)| {number}|\[{position}\])", text)
+        is not None
     )
 
 
