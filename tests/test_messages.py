@@ -1,9 +1,27 @@
 """The protocol's schema and its lines."""
 
+import json
+
 import pytest
 
 from impl.host import messages
 from impl.host.messages import LIMIT, Lines, ProtocolError, decode, encode
+
+HELLO = {
+    "kind": "hello",
+    "protocol": messages.VERSION,
+    "versions": {},
+    "devices": [],
+    "memory_kinds": [],
+    "capabilities": [],
+    "partitioner": None,
+    "problem": None,
+}
+
+
+def test_a_subject_may_say_how_it_spells_names():
+    for more in ({}, {"spellings": {"set_mesh": "jax.sharding.use_mesh"}}):
+        assert decode(json.dumps(HELLO | more).encode()) == HELLO | more
 
 
 def test_a_message_survives_the_wire_in_pieces():
@@ -30,6 +48,8 @@ def test_a_message_survives_the_wire_in_pieces():
         (b'{"kind": "begin", "id": true, "stderr": 0}', "'id'"),
         (b'{"kind": "begin", "id": 1, "stderr": 0, "more": 1}', "'more'"),
         (b'{"kind": "note", "id": 1, "fields": []}', "'fields'"),
+        (json.dumps(HELLO | {"spellings": []}).encode(), "'spellings' of a hello message is a list"),
+        (json.dumps(HELLO | {"spellings": {"jit": 1}}).encode(), "'spellings' of a hello message holds a int"),
     ],
 )
 def test_what_is_no_message_is_refused_by_name(line, names):

@@ -44,6 +44,7 @@ class Hello:
     memory_kinds: tuple[str, ...] = ()
     capabilities: tuple[str, ...] = ()
     partitioner: str | None = None
+    spellings: Mapping[str, str] = field(default_factory=dict)
     problem: str | None = None
     stderr: str = ""
 

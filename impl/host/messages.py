@@ -37,10 +37,19 @@ REQUIRED: dict[str, dict[str, Types]] = {
     },
 }
 ITEMS: dict[str, dict[str, Types]] = {
-    "hello": {"versions": (str,), "devices": (dict,), "memory_kinds": (str,), "capabilities": (str,)},
+    "hello": {
+        "versions": (str,),
+        "devices": (dict,),
+        "memory_kinds": (str,),
+        "capabilities": (str,),
+        "spellings": (str,),
+    },
     "end": {"cost": (int,)},
 }
-OPTIONAL: dict[str, dict[str, Types]] = {"note": {"fields": (dict,), "step": (str,)}}
+OPTIONAL: dict[str, dict[str, Types]] = {
+    "hello": {"spellings": (dict,)},
+    "note": {"fields": (dict,), "step": (str,)},
+}
 
 
 class ProtocolError(ValueError):
@@ -77,15 +86,15 @@ def check(message: Any) -> None:
         if name not in message:
             raise ProtocolError(f"a {kind} message without {name!r}")
         _typed(kind, name, message[name], types)
-    for name, types in ITEMS.get(kind, {}).items():
-        holds = message[name]
-        for item in holds.values() if isinstance(holds, dict) else holds:
-            _typed(kind, name, item, types, " holds a")
     for name, value in message.items():
         if name in optional:
             _typed(kind, name, value, optional[name])
         elif name not in required and name != "kind":
             raise ProtocolError(f"a {kind} message has no {name!r}")
+    for name, types in ITEMS.get(kind, {}).items():
+        holds = message.get(name, ())
+        for item in holds.values() if isinstance(holds, dict) else holds:
+            _typed(kind, name, item, types, " holds a")
 
 
 def _typed(kind: str, name: str, value: Any, types: Types, how: str = " is a") -> None:

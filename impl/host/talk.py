@@ -152,6 +152,7 @@ class Talk:
             memory_kinds=tuple(message["memory_kinds"]),
             capabilities=tuple(message["capabilities"]),
             partitioner=ran,
+            spellings=message.get("spellings", {}),
             problem=problem,
             stderr=self.child.said() if problem else "",
         )

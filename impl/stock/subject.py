@@ -47,6 +47,7 @@ class Subject:
             "memory_kinds": sorted(memory.kind for memory in jax.devices()[0].addressable_memories()),
             "capabilities": sorted(self._capabilities),
             "partitioner": self._partitioner(),
+            "spellings": SPELLINGS,
         }
 
     def see(self, note: Note) -> See:
