@@ -46,10 +46,9 @@ def start(target: str, partitioner: str) -> "Toy":
 
 def _second() -> bool:
     """Whether this is the second host of a run."""
-    with Path(os.environ["TOY_FILE"]).open("a+") as file:
-        file.write("host\n")
-        file.seek(0)
-        return len(file.readlines()) == 2
+    with Path(os.environ["TOY_FILE"]).open("ab", buffering=0) as file:
+        file.write(b"host\n")  # appended in one go, whoever else is at it
+        return file.tell() == 2 * len(b"host\n")
 
 
 class Toy:
