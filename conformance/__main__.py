@@ -1,12 +1,16 @@
-"""`python -m conformance run CELL`: one cell in the foreground, without pytest."""
+"""`python -m conformance run CELL` judges one cell in the foreground, `repro CELL` writes a script that shows it."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from conformance.kit.alone import run
 from conformance.kit.strict import Mistake
+from conformance.repro import repro
+
+PACKAGE = "conformance"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -18,17 +22,32 @@ def main(arguments: list[str] | None = None) -> int:
         description="Judges one cell on this terminal, where breakpoints and prints of its probe work. "
         "Exit status: 0 as the contract or a waiver says, 1 otherwise, 2 for a cell that there is not.",
     )
-    one.add_argument("cell", metavar="CELL", help="such as PUT-04[xy_to_perm-copy-f32_8x8]@stock-0.10.2-cpu8-shardy")
-    one.add_argument(
-        "--subject-python", default=sys.executable, metavar="PATH", help="the Python that holds the subject"
-    )
+    _cell(one)
     one.add_argument("--subject", help="judge another subject than the cell's name says")
+    one.set_defaults(do=lambda it: run(PACKAGE, it.cell, it.subject_python, it.subject))
+    script = commands.add_parser(
+        "repro",
+        help="write a stand-alone script that shows a cell's deviation",
+        description="Writes a script of plain JAX that shows a cell's deviation; it is run first, and offered only if "
+        "it shows the same. Exit status: 0 if it is offered, 1 if not, 2 for a cell that there is not.",
+    )
+    _cell(script)
+    script.add_argument("-o", "--output", type=Path, metavar="FILE", help="where to write it, in place of stdout")
+    script.set_defaults(do=lambda it: repro(PACKAGE, it.cell, it.subject_python, it.output))
     options = parser.parse_args(arguments)
     try:
-        return run("conformance", options.cell, options.subject_python, options.subject)
+        status: int = options.do(options)
+        return status
     except Mistake as mistake:
         print(f"python -m conformance: {mistake}", file=sys.stderr)
         return 2
+
+
+def _cell(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("cell", metavar="CELL", help="such as PUT-04[xy_to_perm-copy-f32_8x8]@stock-0.10.2-cpu8-shardy")
+    parser.add_argument(
+        "--subject-python", default=sys.executable, metavar="PATH", help="the Python that holds the subject"
+    )
 
 
 if __name__ == "__main__":

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 
-from impl.host import Configuration, Outcome, Request, foreground
+from impl.host import Configuration, Hello, Outcome, Request, foreground
 
 from . import rules, waivers
 from .cases import Case, Judgement
@@ -22,9 +22,20 @@ from .run import Result, observable, unobserved
 from .strict import Mistake
 from .verdicts import HELD, judge, known
 
+Take = Callable[[Configuration, Request, str], tuple[Hello, Outcome]]
+"""Takes one observation: a request of a configuration, with the package that holds its probe."""
+
 
 def run(package: str, name: str, python: str, subject: str | None = None) -> int:
     """Judges the cell of that name and says what was seen; 0 where it is as the contract or a waiver says, else 1."""
+    result, outcome = find(package, name, python, subject, _on_this_terminal)
+    _say(result, outcome)
+    waived = result.ruling.waiver is not None and not result.ruling.unexpected
+    return 0 if waived or (result.ruling.judged.verdict in HELD and not result.ruling.unexpected) else 1
+
+
+def find(package: str, name: str, python: str, subject: str | None, take: Take) -> tuple[Result, Outcome]:
+    """The cell of that name, judged, with all that was observed; a `Mistake` where there is no such cell."""
     suite = Path(import_module(package).__path__[0])
     contract = rules.load(suite / "contract")
     allowed = waivers.load(suite / "waivers", contract)
@@ -36,9 +47,9 @@ def run(package: str, name: str, python: str, subject: str | None = None) -> int
     rule, layout = _find(package, contract, asked)
     case, together, questions = _case(layout, rule, asked.case)
     configuration = Configuration(subject or asked.subject, executable(python), asked.target, asked.partitioner)
-    request = Request(configuration, layout.judgement.probe, case.id, case.data())
-    print("no time limit here; the third Ctrl-C ends a probe that is stuck", file=sys.stderr, flush=True)
-    hello, outcome = foreground(configuration, request, probes=f"{package}.probes")
+    judgement = layout.judgement
+    request = Request(configuration, judgement.probe, case.id, case.data(), judgement.limit)
+    hello, outcome = take(configuration, request, f"{package}.probes")
     column = Column(configuration, hello)
     if hello.problem is None and column.spelled != asked.version:
         raise Mistake(f"the cell is of version {asked.version}, {python} has {column.spelled}: give --subject-python")
@@ -50,10 +61,12 @@ def run(package: str, name: str, python: str, subject: str | None = None) -> int
         judged, seen = unobserved(cell), None
     else:
         judged, seen = judge(((it, case) for it in there), outcome, hello.capabilities)[rule.id], outcome
-    result = Result(cell, allowed.rule(rule, case.id, column, judged), seen)
-    _say(result, outcome)
-    waived = result.ruling.waiver is not None and not result.ruling.unexpected
-    return 0 if waived or (judged.verdict in HELD and not result.ruling.unexpected) else 1
+    return Result(cell, allowed.rule(rule, case.id, column, judged), seen), outcome
+
+
+def _on_this_terminal(configuration: Configuration, request: Request, probes: str) -> tuple[Hello, Outcome]:
+    print("no time limit here; the third Ctrl-C ends a probe that is stuck", file=sys.stderr, flush=True)
+    return foreground(configuration, request, probes=probes)
 
 
 def _find(package: str, contract: Contract, asked: CellName) -> tuple[Rule, Layout]:

@@ -1,0 +1,182 @@
+"""Lifts definitions out of `impl/stock` as text: observers become functions of a script, adapters come as they are.
+
+Nothing is imported: the judge has no JAX.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SEE = "see"
+"""The module whose class `See` has the observers."""
+
+
+@dataclass
+class Module:
+    """One module: its definitions by name, its other statements, and where its imported names come from."""
+
+    name: str
+    tree: ast.Module
+    defined: dict[str, ast.stmt] = field(default_factory=dict)
+    loose: list[ast.Expr] = field(default_factory=list)
+    siblings: dict[str, str] = field(default_factory=dict)  # a name that is another module of the package
+    imported: dict[str, str] = field(default_factory=dict)  # a name and the statement that imports it
+
+
+class Package:
+    """The modules of a package, as text."""
+
+    def __init__(self, folder: Path) -> None:
+        self.modules = {path.stem: _module(path) for path in sorted(folder.glob("*.py")) if path.stem != "__init__"}
+        see = self.modules[SEE]
+        kind = see.defined.pop("See")
+        assert isinstance(kind, ast.ClassDef)
+        self.observers = {
+            it.name for it in kind.body if isinstance(it, ast.FunctionDef) and not it.name.startswith("_")
+        }
+        for method in kind.body:
+            if isinstance(method, ast.FunctionDef) and method.name in self.observers:
+                see.defined[method.name] = _Free().visit(method)
+
+    def lift(self, observers: Iterable[str], adapters: Iterable[str]) -> tuple[set[str], list[ast.stmt]]:
+        """The imports and the definitions that these names need, in an order that runs."""
+        wanted = [(SEE, it) for it in sorted(observers)] + [("adapters", it) for it in sorted(adapters)]
+        found: set[tuple[str, str]] = set()
+        imports: set[str] = set()
+        loose: list[tuple[str, ast.Expr]] = []
+        while wanted:
+            at = wanted.pop()
+            if at in found:
+                continue
+            found.add(at)
+            module = self.modules[at[0]]
+            imports |= {module.imported[it] for it in _names(module.defined[at[1]]) if it in module.imported}
+            wanted += self.leans_on(module, module.defined[at[1]])
+            for statement in module.loose:  # such as the registration of a listener
+                if (at[0], statement) not in loose and at in self.reached(module, statement):
+                    loose.append((at[0], statement))
+                    imports |= {module.imported[it] for it in _names(statement) if it in module.imported}
+                    wanted += self.leans_on(module, statement)
+        lifted: list[ast.stmt] = []
+        for module in sorted(self.modules.values(), key=lambda it: it.name == SEE):
+            ours = {name: statement for name, statement in module.defined.items() if (module.name, name) in found}
+            lifted += [self.plain(it, module) for it in ours.values()]
+            lifted += [self.plain(it, module) for name, it in loose if name == module.name]
+        return imports, lifted
+
+    def reached(self, module: Module, statement: ast.stmt) -> set[tuple[str, str]]:
+        """Everything of the package that a statement leans on, however far."""
+        found: set[tuple[str, str]] = set()
+        wanted = [*self.leans_on(module, statement)]
+        while wanted:
+            at = wanted.pop()
+            if at not in found:
+                found.add(at)
+                inner = self.modules[at[0]]
+                wanted += self.leans_on(inner, inner.defined[at[1]])
+        return found
+
+    def leans_on(self, module: Module, statement: ast.AST) -> Iterator[tuple[str, str]]:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                sibling = module.siblings.get(node.value.id)
+                if sibling in self.modules and node.attr in self.modules[sibling].defined:
+                    yield sibling, node.attr
+            elif isinstance(node, ast.Name) and node.id in module.defined:
+                yield module.name, node.id
+
+    def plain(self, statement: ast.stmt, module: Module) -> ast.stmt:
+        """A definition as a script has it, of which the package's other modules are a part."""
+        made: ast.stmt = _Joined(module.siblings.keys()).visit(copy.deepcopy(statement))
+        return ast.fix_missing_locations(made)
+
+
+def _module(path: Path) -> Module:
+    module = Module(path.stem, _Untyped().visit(ast.parse(path.read_text(encoding="utf-8"))))
+    for node in module.tree.body:
+        match node:
+            case ast.FunctionDef() | ast.ClassDef():
+                module.defined[node.name] = node
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                module.defined[name] = node
+            case ast.ImportFrom(module=None, level=1):
+                module.siblings |= {it.asname or it.name: it.name for it in node.names}
+            case ast.ImportFrom(level=0) if node.module not in ("__future__", "impl.host"):
+                module.imported |= {
+                    it.asname or it.name: ast.unparse(ast.ImportFrom(node.module, [it], 0)) for it in node.names
+                }
+            case ast.Import():
+                module.imported |= {
+                    (it.asname or it.name.partition(".")[0]): ast.unparse(ast.Import([it])) for it in node.names
+                }
+            case ast.Expr(value=ast.Call()):
+                module.loose.append(node)
+            case _:
+                pass
+    return module
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {it.id for it in ast.walk(node) if isinstance(it, ast.Name)}
+
+
+class _Untyped(ast.NodeTransformer):
+    """Drops types."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.returns = None
+        for it in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg):
+            if it is not None:
+                it.annotation = None
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if node.value is None:
+            return ast.Pass()
+        return self.generic_visit(ast.Assign([node.target], node.value))
+
+
+class _Free(ast.NodeTransformer):
+    """Makes a function of an observer: `self` goes, other observers are called by name, pointers are there."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        if node.args.args and node.args.args[0].arg == "self":
+            node.args.args = node.args.args[1:]
+        return self.generic_visit(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if isinstance(node.value, ast.Name) and node.value.id == "self":
+            return ast.Constant(True) if node.attr == "_pointers" else ast.Name(node.attr, node.ctx)
+        return self.generic_visit(node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        self.generic_visit(node)
+        said = isinstance(node.op, ast.Not) and isinstance(node.operand, ast.Constant)
+        return ast.Constant(not node.operand.value) if said and isinstance(node.operand, ast.Constant) else node
+
+    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
+        self.generic_visit(node)
+        if isinstance(node.test, ast.Constant):
+            return node.body if node.test.value else node.orelse
+        return node
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
+        self.generic_visit(node)
+        node.ifs = [it for it in node.ifs if not (isinstance(it, ast.Constant) and it.value)]
+        return node
+
+
+class _Joined(ast.NodeTransformer):
+    """Makes names of what other modules of the package define."""
+
+    def __init__(self, siblings: Iterable[str]) -> None:
+        self.siblings = set(siblings)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if isinstance(node.value, ast.Name) and node.value.id in self.siblings:
+            return ast.Name(node.attr, node.ctx)
+        return self.generic_visit(node)

@@ -1,0 +1,241 @@
+"""A cell's reproducer: one file of plain JAX, in the spelling of the version that it is for."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Collection, Iterable, Mapping
+from importlib import import_module
+from pathlib import Path
+
+import impl
+from conformance.kit.explain import fields
+from conformance.kit.run import Result
+from conformance.kit.strict import Mistake
+
+from .fold import Folded, fold
+from .lift import Package
+from .source import UnfoldableError
+from .syntax import reads
+
+STOCK = Path(impl.__path__[0]) / "stock"
+WIDTH = 88
+QUIET = ("isinstance", "len", "list", "sorted", "tuple", "type", "jax.devices")
+QUIET_METHODS = ("astype", "copy", "default_memory", "get", "items", "keys", "reshape", "split", "values", "view")
+"""What a statement may call and still be left out where nobody asks for what it gives."""
+
+HEAD = '''\
+"""{headline}
+
+{facts}
+
+Exits with 0 where the rule holds and with 1 where it does not, unless that is how the
+process ends.
+"""
+
+{imports}
+
+os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count={devices}"
+
+{jax}
+
+jax.config.update("jax_use_shardy_partitioner", {shardy})
+
+seen = {{}}
+
+
+def note(**facts):
+    """Says what is seen, as it is seen."""
+    for name, value in facts.items():
+        seen[name] = json.loads(json.dumps(value))
+        print(f"{{name}} = {{json.dumps(value)}}", flush=True)
+
+
+def step(name):
+    """Says what comes next, as it may end the process."""
+    print(f"# {{name}}", flush=True)
+'''
+
+TAIL = """
+note(survives=True, raised="nothing")
+legal = {legal}
+ok = any(all(seen.get(name) == value for name, value in it.items()) for it in legal)
+print("the rule holds" if ok else "the rule does not hold", flush=True)
+sys.exit(0 if ok else 1)
+"""
+
+
+def script(package: str, result: Result, short: bool) -> str:
+    """The reproducer's text.
+
+    `short`: the only facts looked at are those that the rule speaks of and those that a death left unseen, which may be
+    too little to show the deviation.
+    """
+    look, rule = result.cell.look, result.cell.rule
+    seen = result.outcome.fields if result.outcome else {}
+    module, _, name = look.request.probe.partition(".")
+    stock = Package(STOCK)
+    probe = getattr(import_module(f"{package}.probes.{module}"), name)
+    try:
+        folded = fold(probe, look.case.data(), f"{package}.probes", stock.observers)
+    except UnfoldableError as error:
+        raise Mistake(f"{result.cell.name}: no script can be made of its probe: {error}") from None
+    if short:
+        folded = _shortened(folded, lambda name: name in rule.fields or name not in seen, stock.observers)
+    spelled = _Spelled(look.column.hello.spellings)
+    body = [spelled.visit(it) for it in folded.body]
+    functions = [spelled.visit(it) for it in folded.functions]
+    used = {it.id for part in (*body, *functions) for it in ast.walk(part) if isinstance(it, ast.Name)}
+    imports, lifted = stock.lift(used & stock.observers, spelled.adapters)
+    imports |= folded.imports | {"import json", "import os", "import sys"}
+    with_jax = {it for it in imports if it.split()[1].partition(".")[0] == "jax"} | {"import jax"} | spelled.imports
+    if any("np." in ast.unparse(it) for it in (*body, *functions, *lifted)):
+        with_jax.add("import numpy as np")
+    judged = result.ruling.judged
+    configuration = look.column.configuration
+    legal = list(judged.expected.values()) if rule.outcomes else [judged.expected]
+    expected = " or ".join(map(fields, legal))
+    facts = {
+        "case": look.case.id,
+        "on": f"jax {look.column.version}, {configuration.target}, {configuration.partitioner}",
+        "expected": expected,
+        "observed": fields(judged.observed),
+    }
+    head = HEAD.format(
+        headline=textwrap.fill(f"{rule.id} {rule.level}: {rule.text}", WIDTH),
+        facts="\n".join(_labelled(label, text) for label, text in facts.items()).replace("\\", "\\\\"),
+        imports="\n".join(
+            sorted(
+                (it for it in imports if it not in with_jax and it != "import numpy as np"),
+                key=lambda it: (it.split()[0] == "from", it),
+            )
+        ),
+        devices=configuration.devices,
+        jax="\n".join(sorted(with_jax, key=lambda it: (it.split()[0] == "from", it))),
+        shardy=configuration.partitioner == "shardy",
+    )
+    parts = [head, *map(ast.unparse, (*lifted, *functions)), "", *map(ast.unparse, body)]
+    return formatted("\n".join([*parts, TAIL.format(legal=legal)]))
+
+
+def formatted(text: str) -> str:
+    """The script as ruff lays it out."""
+    command = [sys.executable, "-m", "ruff", "format", f"--line-length={WIDTH}", "--isolated", "-"]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+
+
+def _labelled(label: str, text: str) -> str:
+    return textwrap.fill(
+        text,
+        WIDTH,
+        initial_indent=label.ljust(10),
+        subsequent_indent=" " * 10,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+
+
+class _Spelled(ast.NodeTransformer):
+    """Spells the names of JAX as the version has them."""
+
+    def __init__(self, spellings: Mapping[str, str]) -> None:
+        self.spellings = spellings
+        self.adapters: set[str] = set()
+        self.imports: set[str] = set()
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        path = _path(node)
+        if path is None or not path.startswith("jax."):
+            return self.generic_visit(node)
+        name = path.removeprefix("jax.")
+        if name in self.spellings:
+            path = self.spellings[name]
+        elif any(it.startswith(f"{name}.") for it in self.spellings) or name.rpartition(".")[0] in self.spellings:
+            return self.generic_visit(node)
+        if path.startswith("adapters."):
+            self.adapters.add(path.removeprefix("adapters."))
+            return ast.copy_location(ast.Name(path.removeprefix("adapters."), ast.Load()), node)
+        if path.startswith(("jax.experimental.", "jax.export.")):
+            parts = path.split(".")
+            self.imports.add(f"import {'.'.join(parts[: 3 if parts[1] == 'experimental' else 2])}")
+        return ast.copy_location(ast.parse(path, mode="eval").body, node)
+
+
+def _path(node: ast.AST) -> str | None:
+    """A chain of names, such as jax.sharding.Mesh."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and (base := _path(node.value)) is not None:
+        return f"{base}.{node.attr}"
+    return None
+
+
+def _shortened(folded: Folded, kept: Callable[[str], bool], observers: Collection[str]) -> Folded:
+    """Without the facts that the rule does not speak of, and without what was only there for them."""
+    body = [_Notes(kept).visit(copy.deepcopy(it)) for it in folded.body]
+    functions = [_Notes(kept).visit(copy.deepcopy(it)) for it in folded.functions]
+    quiet = set(observers)
+    quiet |= {it.name for it in functions if isinstance(it, ast.FunctionDef) and _quiet(it, quiet)}
+    while True:
+        read = {it.id for part in body for it in ast.walk(part) if reads(it)}
+        left = [it for it in body if it is not None and not _idle(it, read, quiet)]
+        if len(left) == len(body):
+            break
+        body = left
+    used = {it.id for part in body for it in ast.walk(part) if reads(it)}
+    while True:
+        more = {it.id for part in functions if part.name in used for it in ast.walk(part) if reads(it)} - used
+        if not more:
+            break
+        used |= more
+    return Folded(body, [it for it in functions if it.name in used], folded.imports, folded.observers)
+
+
+def _idle(node: ast.stmt, read: Collection[str], quiet: Collection[str]) -> bool:
+    """Whether a statement only looks at something that nobody asks for."""
+    if isinstance(node, ast.Assign) and all(isinstance(it, ast.Name) and it.id not in read for it in node.targets):
+        return _quiet(node.value, quiet)
+    return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and _quiet(node, quiet))
+
+
+def _quiet(node: ast.AST, quiet: Collection[str]) -> bool:
+    """Whether nothing that it calls changes anything."""
+    calls = [it.func for it in ast.walk(node) if isinstance(it, ast.Call)]
+    methods = [it.attr in QUIET_METHODS for it in calls if isinstance(it, ast.Attribute) and not _of_jax(it)]
+    paths = [_path(it) or "" for it in calls if not isinstance(it, ast.Attribute) or _of_jax(it)]
+    known = (it in quiet or it in QUIET or it.startswith(("np.", "jax.sharding.")) for it in paths)
+    return all(methods) and all(known)
+
+
+def _of_jax(node: ast.AST) -> bool:
+    return (_path(node) or "").startswith(("np.", "jax."))
+
+
+class _Notes(ast.NodeTransformer):
+    def __init__(self, kept: Callable[[str], bool]) -> None:
+        self.kept = kept
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        call = node.value
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "note"):
+            return node
+        call.keywords = [it for it in call.keywords if it.arg is None or self.kept(it.arg)]
+        return node if call.keywords else ast.Pass()
+
+
+def noted(lines: Iterable[str]) -> tuple[dict[str, object], str | None]:
+    """What a script said that it saw, and the step that it announced last."""
+    seen: dict[str, object] = {}
+    touch: str | None = None
+    for line in lines:
+        name, equals, value = line.partition(" = ")
+        if line.startswith("# "):
+            touch = line[2:]
+        elif equals and name.isidentifier():
+            seen[name] = json.loads(value)
+    return seen, touch
