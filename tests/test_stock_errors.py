@@ -25,8 +25,8 @@ CALLED_0_4_35 = (
     "Compiled object called with input sharding(s) does not match the sharding(s) the computation was compiled with. "
     "Here are the 1 mismatches:\nGot input sharding(s) that compiled object was called with: "
     "SingleDeviceSharding(device=CpuDevice(id=1), memory_kind=unpinned_host) and sharding(s) the computation was "
-    "compiled with: NamedSharding(mesh=Mesh('x': 4), spec=PartitionSpec('x',), memory_kind=unpinned_host) for arg first "
-    "with shape: float32[8,8]"
+    "compiled with: NamedSharding(mesh=Mesh('x': 4), spec=PartitionSpec('x',), memory_kind=unpinned_host) for arg "
+    "first with shape: float32[8,8]"
 )
 CALLED_0_12 = (
     "Computation was compiled for input shardings that disagree with the shardings of arguments passed to it. Here are "
