@@ -1,4 +1,4 @@
-"""``python -m reports show|diff|site``: the command line. Everything that a user may get wrong ends in one line."""
+"""``python -m reports show|diff|site|ledger``: the command line. What a user may get wrong ends in one line."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reports import ledger_commands
 from reports.text import visible
 from reports.words import VERDICTS
 
@@ -26,6 +27,7 @@ Read the record of a conformance run (`pytest conformance/ --record FILE`).
   python -m reports show FILE --rule 'PUT-*' --unexpected   what makes these rules red
   python -m reports diff LAST-NIGHT TONIGHT             what changed, in either direction
   python -m reports site FILE -o DIR                    one page for a browser, no network needed
+  python -m reports ledger                              the ledgers: runs summed up under version control
 """
 _EXITS = "Exit status: 0 done; 2 nothing done, one line on stderr says why; 141 the reader of the output went away."
 _SHOW = f"""\
@@ -71,6 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("reports: the output cannot be written: it is closed", file=sys.stderr)
         return 2
     from reports.diff import DiffError
+    from reports.ledgers import LedgerError
     from reports.load import LoadError
 
     try:
@@ -80,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status: int = options.command(options)
         sys.stdout.flush()
         return status
-    except (LoadError, DiffError, UserError) as error:
+    except (LoadError, DiffError, LedgerError, UserError) as error:
         print(f"reports: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
@@ -186,6 +189,8 @@ def _parser() -> argparse.ArgumentParser:
     site.add_argument("file", metavar="FILE", type=Path, help="a record file")
     site.add_argument("-o", "--output", metavar="DIR", type=Path, required=True, help="made if it does not exist")
     site.set_defaults(command=_site)
+
+    ledger_commands.add(commands, raw)
     return parser
 
 

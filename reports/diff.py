@@ -78,7 +78,7 @@ class Diff:
 def compare(a: Run, b: Run, only_a: str = "*", only_b: str = "*") -> Diff:
     """What changed from `a` to `b`, of the configurations whose name matches the globs."""
     of_a, of_b = _chosen(a, only_a, "A"), _chosen(b, only_b, "B")
-    pairs = _pairs(of_a, of_b)
+    pairs = paired(of_a, of_b)
     if not pairs:
         raise DiffError("A and B have no configuration that can be paired; choose one on each side with --a and --b")
     both = _matched(a, b, pairs)
@@ -89,7 +89,7 @@ def compare(a: Run, b: Run, only_a: str = "*", only_b: str = "*") -> Diff:
         only_a=tuple(c for c in of_a if c not in pairs),
         only_b=tuple(c for c in of_b if c not in pairs.values()),
         compared=int((both["found"] == "both").sum()),
-        changes=_changes(both, b_is_whole=not (b.partial or b.selected)),
+        changes=changes(both, b_is_whole=not (b.partial or b.selected)),
     )
 
 
@@ -101,7 +101,8 @@ def _chosen(run: Run, glob: str, side: str) -> list[Configuration]:
     return chosen
 
 
-def _pairs(of_a: Sequence[Configuration], of_b: Sequence[Configuration]) -> dict[Configuration, Configuration]:
+def paired(of_a: Sequence[Configuration], of_b: Sequence[Configuration]) -> dict[Configuration, Configuration]:
+    """Each configuration of A that has a counterpart in B, with it."""
     varying = [i for i in range(len(PARTS)) if any(len({c.parts[i] for c in of}) > 1 for of in (of_a, of_b))]
 
     def key(configuration: Configuration) -> tuple[str, ...]:
@@ -115,6 +116,11 @@ def _matched(a: Run, b: Run, pairs: Mapping[Configuration, Configuration]) -> pd
     """One row per rule, case and pair: the verdicts and observations of both sides, and how it came about."""
     left = _side(a, {c: number for number, c in enumerate(pairs)})
     right = _side(b, {c: number for number, c in enumerate(pairs.values())})
+    return met(left, right)
+
+
+def met(left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
+    """The cells of both sides, each beside its like; ``found`` says which sides have it."""
     return left.merge(right, on=["rule", "case", "pair"], how="outer", suffixes=("_a", "_b"), indicator="found")
 
 
@@ -128,7 +134,8 @@ def _side(run: Run, number: Mapping[Configuration, int]) -> pd.DataFrame:
     return side[side["pair"] >= 0]
 
 
-def _changes(both: pd.DataFrame, b_is_whole: bool) -> pd.DataFrame:
+def changes(both: pd.DataFrame, b_is_whole: bool) -> pd.DataFrame:
+    """What became of the cells that have met: one row per change, as `Diff.changes`."""
     import numpy as np
 
     was, now = both["verdict_a"], both["verdict_b"]
@@ -146,5 +153,5 @@ def _changes(both: pd.DataFrame, b_is_whole: bool) -> pd.DataFrame:
     lost = held & ~holds & (~vanished | b_is_whole)
     worse = (was == "deviates") & now.isin(("crashed", "hung"))
     level = both["level_b"].where(both["level_b"].notna(), both["level_a"])
-    changes = both.assign(category=category, regression=lost | worse, level=level)[_CHANGE]
-    return changes[changes["category"] != ""].sort_values(["rule", "case", "pair"], ignore_index=True)
+    found = both.assign(category=category, regression=lost | worse, level=level)[_CHANGE]
+    return found[found["category"] != ""].sort_values(["rule", "case", "pair"], ignore_index=True)

@@ -5,9 +5,15 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from reports.text import visible
+
+if TYPE_CHECKING:
+    from conformance.kit.rules import Rule as Judged
 
 
 @dataclass(frozen=True)
@@ -25,6 +31,8 @@ class Waiver:
 
     reason: str
     link: str
+    pins: tuple[Mapping[str, Any], ...] = ()
+    """What is observed instead; several where the subject varies."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +65,42 @@ def contract() -> Contract:
         return Contract()
     reasons: dict[str, Waiver] = {}
     with contextlib.suppress(Mistake):
-        reasons = {it.id: Waiver(it.reason, it.link) for it in waivers.load(suite / "waivers", loaded).all}
+        reasons = {
+            it.id: Waiver(it.reason, it.link, tuple(it.pins)) for it in waivers.load(suite / "waivers", loaded).all
+        }
     known = {rule.id: Rule(rule.id, rule.text, rule.why) for rule in loaded.rules.values()}
     for chapter in loaded.chapters.values():
         known |= {question.id: Rule(question.id, question.text, question.why) for question in chapter.question}
     return Contract(known, tuple(f"{change.number} {change.subject}" for change in loaded.open_changes), reasons)
+
+
+def cases(version: str) -> dict[str, tuple[str, ...]]:
+    """The ids of the cases of each rule that is in force at a version; nothing where the suite is not at hand."""
+    return {rule.id: ids for rule, ids in _cases() if rule.in_force(version)}
+
+
+@cache
+def _cases() -> tuple[tuple[Judged, tuple[str, ...]], ...]:
+    """Every rule of the contract with its cases, laid out as a run lays them out."""
+    try:
+        import conformance
+        from conformance.kit import Judgement, rules
+        from conformance.kit.cells import lay_out
+        from conformance.kit.strict import Mistake
+    except ImportError:
+        return ()
+    suite = Path(str(conformance.__file__)).parent
+    ids: dict[str, list[str]] = {}
+    try:
+        loaded = rules.load(suite / "contract")
+        for stem, chapter in loaded.chapters.items():
+            module = import_module(f"{conformance.__name__}.test_{stem}")
+            for name in sorted({rule.cases for rule in chapter.rule}):
+                judgement = getattr(module, f"test_{name}", None)
+                if isinstance(judgement, Judgement):
+                    for case, spoken, _ in lay_out(chapter, name, judgement, []).speaks:
+                        for rule in spoken:
+                            ids.setdefault(rule.id, []).append(case.id)
+    except (Mistake, ImportError):
+        return ()
+    return tuple((loaded.rules[id], tuple(found)) for id, found in ids.items())

@@ -40,6 +40,11 @@ class Configuration:
         return f"{self.subject}-{version}-{target}-{self.partitioner}"
 
 
+def release(version: str) -> tuple[list[int], str]:
+    """What versions are sorted by: their numbers, then their spelling."""
+    return [int(number) for number in re.findall(r"\d{1,18}", version)], version
+
+
 def labels(configurations: Sequence[Configuration]) -> tuple[str, dict[Configuration, str]]:
     """What all have in common, and for each the parts that tell it apart (always its partitioner)."""
     common = [len({c.parts[i] for c in configurations}) == 1 and part != "partitioner" for i, part in enumerate(PARTS)]

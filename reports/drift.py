@@ -1,0 +1,185 @@
+"""Two ledgers compared, rule by rule: what started to hold, what stopped, what deviates otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from reports import diff
+from reports.ledgers import Asked, Entry, Ledger, Seen, canonical, rule_lines
+from reports.patterns import compress, expand
+from reports.rules import Rule, title
+from reports.text import fields, gist, plural, visible, wrap
+from reports.words import HELD, Configuration
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Cases = Mapping[str, Sequence[str]]
+HOLDS = "conforms"
+_NOW = {
+    "newly conforming": "now holds",
+    "newly deviating": "no longer holds",
+    "changed verdict": "another verdict",
+    "changed deviation": "deviates otherwise",
+    "vanished": "gone",
+    "appeared": "new",
+}
+"""The categories of `diff`, in the words and the order of a ledger."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What differs between two ledgers in one rule or question: a line of counts, and lines beneath it."""
+
+    id: str
+    level: str
+    counts: str
+    lines: tuple[str, ...]
+
+
+def compare(old: Ledger, new: Ledger, cases: Cases) -> list[Difference]:
+    """What differs, by rule. Cells are named where `cases` has the rule's; else counts have to do."""
+    found = _changes(old, new, cases)
+    rules = sorted(old.rule.keys() | new.rule.keys())
+    told = [_rule(rule, old.rule.get(rule), new.rule.get(rule), found, cases) for rule in rules]
+    told += [
+        _question(question, old.question.get(question), new.question.get(question))
+        for question in sorted(old.question.keys() | new.question.keys())
+    ]
+    if old.witness != new.witness:
+        told.append(Difference("witness", "", f"{new.witness}, was {old.witness}", ()))
+    return [difference for difference in told if difference is not None]
+
+
+def text(
+    pairs: Sequence[tuple[Ledger, Ledger]], cases: Sequence[Cases], rules: Mapping[str, Rule] | None = None
+) -> str:
+    """The differences of each pair, those that are alike said once; "" where there are none."""
+    alike: dict[Difference, list[tuple[Ledger, Ledger]]] = {}
+    for pair, there in zip(pairs, cases, strict=True):
+        for difference in compare(*pair, there):
+            alike.setdefault(difference, []).append(pair)
+    lines: list[str] = []
+    heading = ""
+    for difference, where in sorted(alike.items(), key=lambda item: item[0].id):
+        if heading != (heading := title(difference.id, difference.level, rules)):
+            lines += ["", *wrap(heading, hang=2)]
+        lines += wrap(f"{_places(where)}: {difference.counts}", indent=2, hang=4)
+        lines += difference.lines
+    return "\n".join(lines[1:])
+
+
+def how(seen: Seen) -> str:
+    """``deviates, shares = "all"``; ``crashed, SIGSEGV at use``; ``unsupported, not there: export``."""
+    if seen.observed is None:
+        return visible(f"{seen.verdict}, {seen.reason}", 160)
+    pins = seen.observed if isinstance(seen.observed, list) else [seen.observed]
+    gists = " or ".join(gist(canonical(pin)) for pin in pins)
+    return visible(gists if seen.verdict == "hung" else f"{seen.verdict}, {gists}", 160)
+
+
+def _places(pairs: Sequence[tuple[Ledger, Ledger]]) -> str:
+    """``0.5.3 -> 0.6.2 cpu:8 shardy and gspmd``: what is shared once, the partitioners side by side."""
+    named: dict[str, list[str]] = {}
+    for old, new in pairs:
+        *a, left = _parts(old.configuration)
+        *b, right = _parts(new.configuration)
+        told = " ".join(x if x == y else f"{x} -> {y}" for x, y in zip(a, b, strict=True))
+        named.setdefault(told, []).append(left if left == right else f"{left} -> {right}")
+    return visible("; ".join(f"{told} {' and '.join(partitioners)}" for told, partitioners in named.items()), 300)
+
+
+def _parts(configuration: Configuration) -> tuple[str, ...]:
+    return configuration.parts[configuration.subject == "stock" :]
+
+
+def _changes(old: Ledger, new: Ledger, cases: Cases) -> pd.DataFrame:
+    """The cells that changed, as two runs are compared."""
+    return diff.changes(diff.met(_frame(old, cases), _frame(new, cases)), b_is_whole=True)
+
+
+def _frame(ledger: Ledger, cases: Cases) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = []
+    for rule, entry in ledger.rule.items():
+        there = cases.get(rule, ())
+        states = {case: seen for seen in entry.seen for case in expand(seen.cases, there)}
+        for case in there:
+            seen = states.get(case)
+            verdict, observed = (seen.verdict.split(" or ")[0], how(seen)) if seen else (HOLDS, "")
+            rows.append((rule, case, entry.level, verdict, observed))
+    frame = pd.DataFrame(rows, columns=["rule", "case", "level", "verdict", "observed"], dtype=object)
+    return frame.assign(name=frame["case"], pair=0)
+
+
+def _rule(rule: str, old: Entry | None, new: Entry | None, changes: pd.DataFrame, cases: Cases) -> Difference | None:
+    if old and new and rule_lines(rule, old) == rule_lines(rule, new):
+        return None
+    level = (new or old or Entry("", {})).level
+    if old is None or new is None:
+        there = new or old
+        told = f"{plural(there.total, 'cell')}, {there.count(*HELD)} hold" if there else ""
+        return Difference(rule, level, f"{'new' if new else 'gone'}: {told}", ())
+    mine = changes[changes["rule"] == rule]
+    lines = [line for category in _NOW for line in _kinds(mine[mine["category"] == category], category, cases[rule])]
+    if old.level != new.level:
+        lines += wrap(f"level {new.level}, was {old.level}", indent=4, hang=2)
+    if old.permitted != new.permitted:
+        lines += wrap(f"legal outcomes: {_counts(new.permitted)}; was {_counts(old.permitted)}", indent=4, hang=2)
+    if not lines and _waivers(old) != _waivers(new):
+        lines += wrap(f"waivers: {', '.join(_waivers(new)) or 'none'}", indent=4, hang=2)
+        lines += wrap(f"was: {', '.join(_waivers(old)) or 'none'}", indent=6, hang=2)
+    held, was = (f"{it.count(*HELD)} of {it.total}" for it in (new, old))
+    counts = f"{held} hold" + (f", was {was if new.total != old.total else old.count(*HELD)}" if held != was else "")
+    lines = lines or wrap(f"verdicts: {_counts(new.cells)}; was {_counts(old.cells)}", indent=4, hang=2)
+    return Difference(rule, level, counts, tuple(lines))
+
+
+def _kinds(cells: pd.DataFrame, category: str, cases: Sequence[str]) -> list[str]:
+    """Each kind of change with the patterns of its cells."""
+    lines: list[str] = []
+    kinds: dict[tuple[str, str], list[str]] = {}
+    cell: Any
+    for cell in cells.itertuples(index=False):
+        kinds.setdefault((_state(cell.verdict_a, cell.observed_a), _state(cell.verdict_b, cell.observed_b)), []).append(
+            cell.case
+        )
+    for (was, now), members in sorted(kinds.items()):
+        told = f"{_NOW[category]}, {plural(len(members), 'cell')}"
+        told += f": {now}" if now != "held" else ""
+        told += f" (was {was})" if was != "held" else ""
+        lines += wrap(f"{told}", indent=4, hang=2)
+        lines += [f"      {visible(pattern)}" for pattern in compress(members, cases)]
+    return lines
+
+
+def _state(verdict: Any, observed: Any) -> str:
+    return "held" if verdict == HOLDS else observed if isinstance(verdict, str) else "no cell"
+
+
+def _question(id: str, old: Asked | None, new: Asked | None) -> Difference | None:
+    was, now = (_answers(asked) for asked in (old, new))
+    if was == now:
+        return None
+    lines = [
+        line
+        for answer in sorted(was.keys() | now.keys())
+        if was.get(answer, 0) != now.get(answer, 0)
+        for line in wrap(f"{now.get(answer, 0)}, was {was.get(answer, 0)}: {visible(fields(answer))}", 4, 2)
+    ]
+    return Difference(id, "", "other answers", tuple(lines))
+
+
+def _answers(asked: Asked | None) -> dict[str, int]:
+    return {canonical(answer.observed): answer.cells for answer in asked.answer} if asked else {}
+
+
+def _waivers(entry: Entry) -> list[str]:
+    return sorted({seen.waiver for seen in entry.seen if seen.waiver})
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{n} {word}" for word, n in sorted(counts.items())) or "none"
