@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from conformance.kit import Case, every, judge
-from conformance.probes.arrays import ARRAYS
-from conformance.probes.places import SOURCES, TARGETS, target
+from conformance.probes import put as probes
+from conformance.probes.arrays import ARRAYS, HOSTS, OPTIONAL
+from conformance.probes.places import FOUR, KINDS, ORDERS, TARGETS, at, lies
 from conformance.probes.put import FLAGS, USES
 
 
 @dataclass(frozen=True)
 class Between(Case):
-    """An array that lies at a source is put to a target."""
+    """An input that lies at a source is put to a target."""
 
     source: str
     target: str
@@ -24,27 +26,36 @@ class Between(Case):
         return "-".join([f"{self.source}_to_{self.target}", *rest])
 
     @property
-    def meant(self) -> bool:
-        """Whether the target says something of its own about this source."""
-        if len(SOURCES[self.source].devices) == 1:
-            return self.target not in ("dev5", "perm")  # every device is another one, and one device has one order
-        return self.source != self.target
+    def owner(self) -> str:
+        """Whose memory the input lies in: "jax" or "host"."""
+        return "host" if self.source in HOSTS else "jax"
 
     @property
     def devices(self) -> int:
         """How many devices it takes to have those that are named."""
-        there = target(self.source, self.target) or SOURCES[self.source]
-        return 1 + max(SOURCES[self.source].devices + there.devices)
+        return 1 + max(at(self.source).devices + lies(self.source, self.target).devices)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The kinds of memory, layouts and dtypes that not every JAX has."""
+        dtype = ARRAYS[self.data()["array"]].dtype
+        places = at(self.source).needs + lies(self.source, self.target).needs
+        return tuple(dict.fromkeys(places + ((f"dtype.{dtype}",) if dtype in OPTIONAL else ())))
 
     @property
     def placed(self) -> dict[str, Any]:
         """The sharding that the output must have."""
-        return (target(self.source, self.target) or SOURCES[self.source]).sharding
+        return lies(self.source, self.target).sharding
 
     @property
     def committed(self) -> bool:
         """Whether the output must be committed."""
-        return self.target != "none" or SOURCES[self.source].committed
+        return self.target != "none" or at(self.source).committed
+
+    @property
+    def layout(self) -> tuple[int, ...]:
+        """The layout that the output must have, where one was asked for."""
+        return lies(self.source, self.target).order
 
 
 @dataclass(frozen=True)
@@ -74,9 +85,14 @@ class Row(Between):  # xy_to_same-default-alias-f32_8x8
 
 
 @dataclass(frozen=True)
-class Held(Between):  # one_to_same-look-f32_8x8
+class Held(Between):  # one_to_same-look-f32_8x8, or xy_to_perm-look-whole-f32_8x8
     then: str
+    view: str
     array: str
+
+    @property
+    def id(self) -> str:
+        return super().id.replace("-shard-", "-")
 
 
 @dataclass(frozen=True)
@@ -84,51 +100,303 @@ class Plain(Between):  # xy_to_perm-f32_8x8
     array: str
 
 
-BETWEEN = {"source": SOURCES, "target": TARGETS, "array": ARRAYS}
+@dataclass(frozen=True)
+class Ordered(Between):  # xy_to_perm-keep_donate-f32_8x8
+    order: str
+    array: str
+
+
+@dataclass(frozen=True)
+class Then(Between):  # xy_to_same-copy-delete-f32_8x8
+    flags: str
+    then: str
+    array: str
+
+
+@dataclass(frozen=True)
+class Under(Between):  # xy_to_same-vmap-f32_8x8
+    under: str
+    array: str
+
+
+@dataclass(frozen=True)
+class Shaped(Put):  # xy_to_same-copy-f32_8x8
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return ARRAYS[self.array].shape
+
+    @property
+    def dtype(self) -> str:
+        return ARRAYS[self.array].dtype
+
+
+@dataclass(frozen=True)
+class Chain(Case):  # xy-pinned-same-f32_8x8
+    source: str
+    middle: str
+    last: str
+    array: str
+
+    @property
+    def devices(self) -> int:
+        return 1 + max(at(self.source).devices)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(lies(self.source, self.middle).needs + lies(self.source, self.last).needs))
+
+
+@dataclass(frozen=True)
+class Tree(Case):  # reordered-prefix_donate-tree
+    """Three leaves with their flags, and the form in which their places are given."""
+
+    leaves: str
+    flags: str
+    targets: str
+
+    @property
+    def devices(self) -> int:
+        return len(FOUR)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether some leaf is not to be donated."""
+        *_, rows = probes.TREES[self.flags]
+        return not {"donate", "move"}.issuperset(rows)
+
+
+@dataclass(frozen=True)
+class Misfit(Case):  # reordered-conflict_last
+    """Three leaves with flags or places that do not fit them; `misfits` starts with what is wrong."""
+
+    leaves: str
+    flags: str
+
+    @property
+    def devices(self) -> int:
+        return len(FOUR)
+
+    @property
+    def at_fault(self) -> list[str]:
+        """The argument that is no prefix of the tree."""
+        words = {"donate": "donate", "alias": "may_alias", "place": "device"}
+        return [words[word] for word in self.flags.split("_")[:1] if word in words]
+
+
+# --- what is put where ------------------------------------------------------------------------------------------------
+
+SPELT = ("renamed", "tupled", "pinned", "columns")
+MEANT = {
+    "one": ("none", "same", "dev1", "mesh1", "yx", "rep", "eight", "other4", *KINDS, *ORDERS),
+    "free": ("none", "same", "dev1", "yx", "rep", "other4", "pinned"),
+    "mesh1": ("none", "same", "dev0", "dev1", "yx", "rep", "other4", "renamed"),
+    "two": ("same", "dev0", "line"),
+    "xy": ("none", "same", "dev0", "dev1", "dev5", "two", "yx", "rep", "line", "eight", "perm", "other4", *SPELT),
+    "x": ("none", "same", "dev1", "dev5", "yx", "rep", "line", "perm", "other4", "longer"),
+    "rep": ("none", "same", "dev0", "dev1", "dev5", "yx", "two", "eight", "perm", "other4"),
+    "eight": ("same", "dev1", "xy", "perm"),
+    "pinned": ("none", "same", "dev1", "device"),
+}
+"""The targets that say something of their own about each source."""
+
+WIDE, DTYPES = "f32_8x8", ("b1", "i32", "u8", "f16", "bf16", "c64", "f8", "i4")
+SOME: dict[str, dict[str, tuple[str, ...]]] = {
+    **{f"{dtype}_8x8": {"xy": ("perm",)} for dtype in DTYPES},
+    "key_8x8": {"one": ("none", "dev1"), "xy": ("same", "yx", "perm")},
+    "f32_0x8": {"one": ("none", "dev1"), "xy": ("yx", "perm"), "np_aligned": ("none",)},
+    "f32_0d": {
+        "one": ("none", "rep"),
+        "rep": ("same", "perm"),
+        "np_scalar": ("none", "rep"),
+        "python": ("none", "rep"),
+    },
+    "b1_0d": {"python": ("none",)},
+    "i32_0d": {"python": ("none",)},
+    "c64_0d": {"python": ("none",)},
+}
+"""Where arrays of other dtypes and shapes are put."""
+
+NUMPY = {
+    **dict.fromkeys(("np_misaligned", "np_strided", "np_columns"), ("none", "xy")),
+    "np_aligned": ("none", "dev1", "rep", "xy", "pinned"),
+    "np_readonly": ("none", "xy"),
+}
+"""Where NumPy's arrays are put."""
+
+PUTS = {
+    *[(source, target, WIDE) for table in (MEANT, NUMPY) for source, targets in table.items() for target in targets],
+    *[(source, target, it) for it, table in SOME.items() for source, targets in table.items() for target in targets],
+}
+BETWEEN = {"source": (*MEANT, *HOSTS), "target": TARGETS, "array": ARRAYS}
+FIRST = BETWEEN | {"array": [WIDE]}
 ONCE = ("xy", "other4")
 """Donating to other devices can end the process, which costs as much as a hundred cells. `puts` does it from every
 source, `uses` in every way from `mesh1`; elsewhere it is done this once."""
+
+
+def _meant(case: Any) -> bool:
+    return (case.source, case.target, case.array) in PUTS
+
+
+def _arrays(case: Any) -> bool:
+    return case.source in MEANT and _meant(case)
 
 
 def _once(case: Between) -> bool:
     return case.target != "other4" or (case.source, case.target) == ONCE
 
 
-puts = every(Put, flags=[row for row in FLAGS if row != "both"], **BETWEEN).where(lambda c: c.meant)
+def _of(table: Mapping[str, tuple[str, ...]]) -> Any:
+    """Whether a case's source and target are in a table."""
+    return lambda case: case.target in table.get(case.source, ())
+
+
+# --- the rows on everything -------------------------------------------------------------------------------------------
+
+puts = every(Put, flags=[row for row in FLAGS if row != "both"], **BETWEEN).where(_meant)
 test_puts = judge(probe="put.put", cases=puts)
 
-refusals = every(Put, flags=["both"], **BETWEEN).where(lambda c: c.meant)
+refusals = every(Put, flags=["both"], **BETWEEN).where(_meant)
 test_refusals = judge(probe="put.refused", cases=refusals)
 
-ACTS = ("delete_output", "delete_input", "donate_output", "donate_input")
-pairs = every(Pair, flags=["alias", "copy", "donate"], act=ACTS, **BETWEEN).where(
-    lambda c: c.meant and (c.act in ACTS[::2] if c.flags == "alias" else c.flags == "copy" or c.target != "other4")
+swaps = every(Put, flags=[row for row in FLAGS if row != "both"], **FIRST).where(_of({"np_swapped": ("none", "xy")}))
+test_swaps = judge(probe="put.swapped", cases=swaps)
+
+GONE = {"one": ("none", "same", "dev1", "rep"), "xy": ("none", "same", "dev1", "yx", "perm", "other4")}
+gones = every(Put, flags=[row for row in FLAGS if row != "both"], **FIRST).where(_of(GONE))
+test_gones = judge(probe="put.gone", cases=gones)
+
+PAIRED = {
+    "one": ("none", "same", "dev1", "mesh1", "yx", "rep", "other4", "pinned", "unpinned", "columns"),
+    "free": ("none", "same", "yx", "rep"),
+    "mesh1": ("none", "same", "dev0", "yx", "rep"),
+    "two": ("line",),
+    "xy": ("none", "same", "dev0", "dev1", "dev5", "yx", "rep", "line", "eight", "perm", "other4", "renamed", "pinned"),
+    "x": ("none", "same", "dev1", "yx", "rep", "line", "perm", "longer"),
+    "rep": ("none", "same", "dev0", "dev1", "yx", "two", "perm"),
+    "eight": ("xy",),
+    "pinned": ("same",),
+    **NUMPY,
+}
+ACTS = {
+    ("jax", "alias"): ("delete_output", "donate_output"),
+    ("jax", "copy"): ("delete_output", "delete_input", "donate_output", "donate_input"),
+    ("jax", "donate"): ("delete_output", "delete_input", "donate_output", "donate_input"),
+    **dict.fromkeys(
+        [("host", row) for row in ("alias", "copy", "donate")], ("delete_output", "donate_output", "write_input")
+    ),
+}
+pairs = every(
+    Pair,
+    flags=["alias", "copy", "donate"],
+    act=("delete_output", "delete_input", "donate_output", "donate_input", "write_input"),
+    **FIRST,
+).where(
+    lambda c: (
+        _of(PAIRED)(c)
+        and c.act in ACTS[c.owner, c.flags]
+        and (c.flags != "donate" or c.target != "other4")
+        and (c.act != "write_input" or c.source != "np_readonly")
+    )
 )
 test_pairs = judge(probe="put.pair", cases=pairs)
+
+chains = every(
+    Chain,
+    source=["one", "xy"],
+    middle=["same", "pinned", "unpinned"],
+    last=["same", "pinned", "unpinned"],
+    array=[WIDE],
+)
+test_chains = judge(probe="put.chain", cases=chains)
+
+# --- the life of what was donated -------------------------------------------------------------------------------------
 
 USED = {
     **dict.fromkeys([("one", "none"), ("one", "dev1"), ("free", "same"), ("x", "yx"), ("xy", "perm")], tuple(USES)),
     ("rep", "perm"): tuple(use for use in USES if not use.startswith("hit")),  # a hang costs the whole time limit
     ("mesh1", "other4"): tuple(USES),
     ("one", "other4"): ("jit",),
+    ("xy", "columns"): ("repr", "asarray", "add", "jit", "delete", "live_arrays"),
     ONCE: ("add", "live_arrays", "traceback"),
 }
-uses = every(Use, use=USES, **BETWEEN).where(lambda c: c.use in USED.get((c.source, c.target), ()))
+uses = every(Use, use=USES, **FIRST).where(lambda c: c.use in USED.get((c.source, c.target), ()))
 test_uses = judge(probe="put.use", cases=uses)
 
 TWINS = {"default": "alias", "move": "donate"}
-rows = every(Row, flags=TWINS, twin=TWINS.values(), **BETWEEN).where(
-    lambda c: c.meant and TWINS[c.flags] == c.twin and (c.flags == "default" or _once(c))
+ALIKE = MEANT | {"np_aligned": ("none", "xy"), "np_misaligned": ("none", "xy")}
+rows = every(Row, flags=TWINS, twin=TWINS.values(), **FIRST).where(
+    lambda c: _of(ALIKE)(c) and TWINS[c.flags] == c.twin and (c.flags == "default" or _once(c))
 )
 test_rows = judge(probe="put.rows", cases=rows)
 
-eagers = every(Plain, **BETWEEN).where(lambda c: c.meant and _once(c))
+eagers = every(Plain, **FIRST).where(lambda c: _arrays(c) and _once(c))
 test_eagers = judge(probe="put.eager", cases=eagers)
 
-helds = every(Held, then=["look", "overwrite"], **BETWEEN).where(
-    lambda c: c.meant and c.source in ("one", "xy", "rep") and (c.then == "overwrite" or _once(c))
+OF_SHARD = ("none", "same", "dev1", "dev5", "yx", "rep", "perm", "other4", "columns")
+VIEWED: dict[str, dict[str, tuple[str, ...]]] = {
+    "shard": dict.fromkeys(("one", "xy", "rep"), OF_SHARD),
+    "last": {"xy": ("same", "perm"), "rep": ("perm",)},
+    "whole": {"one": ("same", "dev1"), "xy": ("same", "perm"), "rep": ("same", "perm")},
+    "get": {"one": ("same", "dev1"), "xy": ("perm",)},
+    "dlpack": {"one": ("none", "same", "dev1", "columns")},
+}
+helds = every(Held, then=["look", "overwrite"], view=VIEWED, **FIRST).where(
+    lambda c: _meant(c) and _of(VIEWED[c.view])(c) and (c.then == "overwrite" or _once(c))
 )
 test_helds = judge(probe="put.held", cases=helds)
+
+torns = every(Use, use=["repr", "asarray", "put", "add", "jit"], **FIRST).where(_of({"xy": ("perm",)}))
+test_torns = judge(probe="put.torn", cases=torns, limit=5)
+
+# --- several leaves ---------------------------------------------------------------------------------------------------
+
+PATHS = {"one": ("dev1",), "xy": ("same", "perm", "other4")}
+twices = every(Ordered, order=probes.ORDERS, **FIRST).where(_of(PATHS))
+test_twices = judge(probe="put.twice", cases=twices)
+
+orders = every(Plain, **FIRST).where(_of(PATHS))
+test_orders = judge(probe="put.orders", cases=orders)
+
+TREES = {"reordered": ("one", "prefix", "tree"), "moved": ("one", "tree"), "mixed": ("prefix",), "partly": ("prefix",)}
+trees = every(Tree, leaves=TREES, flags=probes.TREES, targets=("one", "prefix", "tree")).where(
+    lambda c: c.targets in TREES[c.leaves]
+)
+test_trees = judge(probe="put.tree", cases=trees)
+
+misfits = every(Misfit, leaves=["reordered", "mixed"], flags=probes.MISFITS)
+test_misfits = judge(probe="put.misfit", cases=misfits)
+
+# --- inside of programs and transformations ---------------------------------------------------------------------------
+
+ROWS = tuple(row for row in FLAGS if row != "both")
+KEEPING = ("default", "alias", "copy")
+
+INSIDE = {"one": ("none", "same"), "xy": ("none", "same", "yx", "rep")}
+insides = every(Then, flags=ROWS, then=["look", "delete"], **FIRST).where(_of(INSIDE))
+test_insides = judge(probe="put.inside", cases=insides)
+
+TRANSFORMED = {"one": ("none", "dev1"), "xy": ("same", "perm")}
+unders = every(Under, under=[it for it in probes.UNDER if it != "nothing"], **FIRST).where(_of(TRANSFORMED))
+test_unders = judge(probe="put.under", cases=unders)
+
+BACK = {"one": ("none", "same", "dev1"), "xy": ("none", "same", "yx", "perm")}
+gradients = every(Put, flags=ROWS, **FIRST).where(_of(BACK))
+test_gradients = judge(probe="put.gradient", cases=gradients)
+
+cotangents = every(Then, flags=KEEPING, then=["look", "delete"], **FIRST).where(_of(BACK))
+test_cotangents = judge(probe="put.cotangent", cases=cotangents)
+
+MAPPED = {"one": ("none", "same", "dev1", "rep"), "xy": ("none",), "rep": ("same", "perm")}
+mappeds = every(Put, flags=ROWS, **FIRST).where(_of(MAPPED))
+test_mappeds = judge(probe="put.mapped", cases=mappeds)
+
+specs = every(Plain, **FIRST).where(_of(dict.fromkeys(("one", "xy", "x", "rep"), ("line",))))
+test_specs = judge(probe="put.mapped_spec", cases=specs)
+
+SHAPED = {"one": ("none", "dev1"), "xy": ("yx", "perm"), "np_aligned": ("none",)}
+shapes = every(Shaped, flags=ROWS, **FIRST).where(_of(SHAPED))
+test_shapes = judge(probe="put.shaped", cases=shapes)
 
 
 REVIEWED = {
@@ -163,4 +431,48 @@ REVIEWED = {
     "PUT-29": "4a55e62a",
     "PUT-30": "687bd0f9",
     "PUT-31": "d590027d",
+    "PUT-32": "0025a652",
+    "PUT-33": "020a41ef",
+    "PUT-34": "6e121b76",
+    "PUT-35": "e919063c",
+    "PUT-36": "22452962",
+    "PUT-37": "09df1e15",
+    "PUT-38": "a02b6814",
+    "PUT-39": "f76a853b",
+    "PUT-40": "fc4a2f3b",
+    "PUT-41": "13765364",
+    "PUT-42": "5179bf43",
+    "PUT-43": "e5a4dab6",
+    "PUT-44": "e46f7322",
+    "PUT-45": "0b05bbc0",
+    "PUT-46": "cbfcb4c5",
+    "PUT-47": "5b008204",
+    "PUT-48": "41bfeda7",
+    "PUT-49": "e92004c3",
+    "PUT-50": "941834c0",
+    "PUT-51": "a45464ef",
+    "PUT-52": "72fefc18",
+    "PUT-53": "efc0acc7",
+    "PUT-54": "97fb03c2",
+    "PUT-55": "de2bb0c2",
+    "PUT-56": "114fe192",
+    "PUT-57": "f32ae2ee",
+    "PUT-58": "9fd28931",
+    "PUT-59": "ee23f7ff",
+    "PUT-60": "004e843e",
+    "PUT-61": "d58d0c6b",
+    "PUT-62": "589ac8b8",
+    "PUT-63": "a2e639c2",
+    "PUT-64": "963868c4",
+    "PUT-65": "f8e014ea",
+    "PUT-66": "d2f334ba",
+    "PUT-67": "dfc27aba",
+    "PUT-68": "7f437e63",
+    "PUT-69": "db325167",
+    "PUT-70": "45f06b2a",
+    "PUT-74": "d979b197",
+    "PUT-75": "1e443f87",
+    "PUT-71": "2262315c",
+    "PUT-72": "274dbbc8",
+    "PUT-73": "c2e97af9",
 }
