@@ -1,4 +1,8 @@
-"""Counts what JAX lowers and compiles in this process, by its public monitoring events."""
+"""Counts what is traced, lowered and compiled in this process, by public means.
+
+JAX's monitoring events tell of lowering and compilation, in whatever thread. Its event of a trace does not: it speaks
+of inner functions up to 0.9 and later also where nothing is traced; so a traced function counts itself (`See.traced`).
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,8 @@ EVENTS = {
     "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower",
     "/jax/core/compile/backend_compile_duration": "compile",
 }
+
+LEVELS = ("trace", "lower", "compile")
 
 total: Counter[str] = Counter()
 _taken: Counter[str] = Counter()

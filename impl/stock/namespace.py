@@ -58,6 +58,7 @@ NAMES = (
     "sharding.SingleDeviceSharding",
     "tree.leaves",
     "tree.map",
+    "vjp",
     "vmap",
 )
 
@@ -147,12 +148,13 @@ def of(jax: ModuleType) -> tuple[Names, dict[str, str]]:
     """The namespace over an imported JAX, and how those names are spelled that are not at today's path."""
     top, spelled = Names(), {}
     for name in NAMES:
+        inner = _inner(top, name)
         for spelling in SPELLINGS.get(name, (Spelling(f"jax.{name}"),)):
             try:
                 found = spelling.find(jax)
             except LookupError:
                 continue
-            _place(top, name, found)
+            setattr(inner, name.rpartition(".")[2], found)
             if spelling.path != f"jax.{name}":
                 spelled[name] = spelling.path
             break
@@ -189,12 +191,10 @@ def reach(jax: ModuleType, path: str) -> Any:
     return found
 
 
-def _place(top: Names, name: str, found: Any) -> None:
-    *path, last = name.split(".")
-    inner, at = top, "jax"
-    for part in path:
+def _inner(top: Names, name: str) -> Names:
+    """The part of the namespace that a name belongs to."""
+    at = "jax"
+    for part in name.split(".")[:-1]:
         at = f"{at}.{part}"
-        if part not in vars(inner):
-            setattr(inner, part, Names(at))
-        inner = getattr(inner, part)
-    setattr(inner, last, found)
+        top = vars(top).setdefault(part, Names(at))
+    return top

@@ -6,8 +6,12 @@ compared on copies. No observer lists live arrays or formats a traceback.
 
 from __future__ import annotations
 
+import functools
+import gc
 import re
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from types import FrameType
 from typing import Any
 
 import jax
@@ -21,6 +25,9 @@ from . import counts
 Note = host.Note
 Span = tuple[int, int]
 """The bytes of one shard: first address and one past the last."""
+
+WITNESSES = {"sdy.": "shardy", "mhlo.sharding": "gspmd"}
+"""What only one partitioner's lowering writes into a text."""
 
 
 class See(host.See):
@@ -84,6 +91,99 @@ class See(host.See):
     def compiled(self) -> int:
         """How many programs this process has compiled so far."""
         return counts.total["compile"]
+
+    def traced(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """`f` in a function of its own whose traces are counted: jit, grad or scan that one, and give `f` to nobody."""
+
+        @functools.wraps(f)
+        def counted(*args: Any, **kwargs: Any) -> Any:
+            counts.total["trace"] += 1
+            return f(*args, **kwargs)
+
+        return counted
+
+    def counts(self) -> dict[str, int]:
+        """How often this process has traced (what `traced` gave), lowered and compiled so far."""
+        return {level: counts.total[level] for level in counts.LEVELS}
+
+    def redone(self, call: Callable[[], Any]) -> dict[str, int]:
+        """Calls once, and counts what was done again: trace, lower, compile, and dispatch, a miss of the fast path.
+
+        The fast path is C++ alone: it missed where JAX's Python dispatch was entered, in this thread. What is called
+        while such a dispatch traces is part of it.
+        """
+        before, misses, inside = self.counts(), 0, 0
+
+        def watch(frame: FrameType, event: str, arg: Any) -> None:
+            nonlocal misses, inside
+            code = frame.f_code
+            if code.co_name != "cache_miss" or not code.co_filename.endswith("jax/_src/pjit.py"):
+                return
+            if event == "call":
+                misses += not inside
+                inside += 1
+            elif event == "return":  # also where it raises
+                inside -= 1
+
+        profile, collects = sys.getprofile(), gc.isenabled()
+        gc.disable()  # a collection in the window would run JAX's own hook
+        sys.setprofile(watch)
+        try:
+            call()
+        finally:
+            sys.setprofile(profile)
+            if collects:
+                gc.enable()
+        return {level: count - before[level] for level, count in self.counts().items()} | {"dispatch": misses}
+
+    def fast_path(self, call: Callable[[], Any]) -> bool:
+        """Calls once, and says whether C++ served every jitted call in it."""
+        return self.redone(call)["dispatch"] == 0
+
+    def lowered(self, f: Any, *args: Any, **kwargs: Any) -> str:
+        """The StableHLO of a jitted function for these arguments. It traces and lowers: look at the counters before."""
+        return str(f.lower(*args, **kwargs).as_text())
+
+    def lowered_hlo(self, f: Any, *args: Any, **kwargs: Any) -> str:
+        """The same program as HLO."""
+        return str(f.lower(*args, **kwargs).as_text("hlo"))
+
+    def compiled_text(self, f: Any, *args: Any, **kwargs: Any) -> str:
+        """The optimised HLO of a jitted function for these arguments, per device; it has no other dialect."""
+        return str(f.lower(*args, **kwargs).compile().as_text())
+
+    def aliases(self, text: str) -> list[dict[str, Any]]:
+        """Which outputs of a compiled text lie in the memory of which parameters, and whether they must.
+
+        Each is an index into a tuple of tuples: `output` [] is the only output, `parameter` [2] is the third. XLA
+        numbers the parameters that the program kept, which may be fewer than the function's.
+        """
+        header = text.partition("\n")[0]
+        alias = r"\{([\d, ]*)\}: \((\d+), \{([\d, ]*)\}, (may|must)-alias\)"
+        return [
+            {
+                "output": [int(it) for it in re.findall(r"\d+", output)],
+                "parameter": [int(it) for it in (number, *re.findall(r"\d+", index))],
+                "must": how == "must",
+            }
+            for output, number, index, how in re.findall(alias, header)
+        ]
+
+    def partitioner(self, text: str) -> str | None:
+        """The partitioner that a lowered text is meant for; None where nothing in the text says, or not one thing."""
+        meant = [name for mark, name in WITNESSES.items() if mark in text]
+        return meant[0] if len(meant) == 1 else None
+
+    def memory_kind(self, y: jax.Array) -> str | None:
+        """The kind of memory that `y` lies in, also if it is the default."""
+        kind: str | None = y.sharding.memory_kind
+        return kind
+
+    def layout(self, y: jax.Array) -> list[int]:
+        """The dimensions of `y` in the order of its memory, slowest first, as a Layout takes them."""
+        whole = y.format if hasattr(y, "format") else y.layout
+        inner = whole.layout if hasattr(whole, "layout") else whole.device_local_layout
+        return list(inner.major_to_minor)
 
     def names_devices(self, error: Exception, ids: Sequence[int]) -> bool:
         """Whether the message names exactly these devices, in this order."""

@@ -14,10 +14,6 @@ from impl.host.see import Note
 from . import capabilities, counts, namespace
 from .see import See
 
-WITNESSES = {"sdy.": "shardy", "mhlo.sharding": "gspmd"}
-"""What only one partitioner's lowering writes into a module."""
-
-
 NAMESPACE, SPELLINGS = namespace.of(jax)
 """Found once, before any backend starts; the hosts that are forked share it."""
 
@@ -70,6 +66,5 @@ class Subject:
     def _partitioner(self) -> str | None:
         """The partitioner that really runs, read off a lowered module."""
         with counts.unseen():
-            text = jax.jit(lambda x: x).lower(self._spread).as_text()
-        seen = [name for mark, name in WITNESSES.items() if mark in text]
-        return seen[0] if len(seen) == 1 else None
+            see = self.see(lambda **_: None)
+            return see.partitioner(see.lowered(jax.jit(lambda x: x), self._spread))
