@@ -99,6 +99,23 @@ class Lay(Placed):  # spec
         return list(self.places[0].devices)
 
 
+@dataclass(frozen=True)
+class Capture(Placed):  # disjoint
+    sides: str
+
+    @property
+    def places(self) -> list[Place]:
+        return [SIDES[side] for side in APART[self.sides]]
+
+    @property
+    def there(self) -> list[int]:
+        """The devices of the argument."""
+        return list(self.places[0].devices)
+
+
+captures = every(Capture, sides=("disjoint", "order", "one_many", "superset"))
+test_captures = judge(probe="dev.capture", cases=captures)
+
 layouts = every(Lay, sides=ANEW)
 test_layouts = judge(probe="dev.lay", cases=layouts)
 
@@ -265,7 +282,7 @@ REVIEWED = {
     "DEV-02": "78ca6ac6",
     "DEV-03": "0e0409ff",
     "DEV-04": "11afa6de",
-    "DEV-05": "3445afc4",
+    "DEV-05": "420e8d0d",
     "DEV-06": "7fd2cbec",
     "DEV-07": "65dc403b",
     "DEV-08": "7ec3e877",
@@ -317,4 +334,5 @@ REVIEWED = {
     "DEV-54": "1c53c9a5",
     "DEV-55": "cb39bf7f",
     "DEV-56": "37925d39",
+    "DEV-57": "a1b54b38",
 }

@@ -36,8 +36,14 @@ MEETINGS = {
     "kept": Meeting(("argument", "argument")),
     "lower": Meeting(("argument", "argument")),
     "struct": Meeting(("argument", "argument")),
+    "three": Meeting(("argument", "argument"), (("first", 0), ("third", 2))),
+    "concatenate": Meeting(("argument", "argument"), (("arrays", 0), ("arrays", 1))),
+    "grad": Meeting(("argument", "argument")),
+    "vmap": Meeting(("argument", "argument")),
     "in": Meeting(("argument", "in_shardings")),
     "in_donated": Meeting(("argument", "in_shardings"), donates=True),
+    "in_lower": Meeting(("argument", "in_shardings")),
+    "in_some": Meeting(("in_shardings", "argument")),
     "in_in": Meeting(("in_shardings", "in_shardings")),
     "in_out": Meeting(("in_shardings", "out_shardings")),
     "out": Meeting(("argument", "out_shardings")),
@@ -55,6 +61,7 @@ MEETINGS = {
     "inner_in": Meeting(("argument", "jit")),
     "inner_out": Meeting(("argument", "jit")),
     "inner_constraint": Meeting(("argument", "constraint")),
+    "scan_constraint": Meeting(("argument", "constraint")),
 }
 """The calls in which two sides meet. Where no side is an argument, the arguments are the host's."""
 
@@ -72,6 +79,23 @@ def _tree(jax, one, other):
 def _static(jax, one, other):
     program = jax.jit(lambda n, first, second: first * n + second, static_argnums=0)
     return lambda x, y: program(1, x, y)
+
+
+def _three(jax, one, other):
+    program = jax.jit(lambda first, second, third: first + second + third)
+    return lambda x, y: program(x, x, y)
+
+
+def _in_some(jax, one, other):
+    program = jax.jit(lambda first, second: first + second, in_shardings=(one, None))
+    return lambda y: program(arrays.value(ARRAY), y)
+
+
+def _scan_constraint(jax, one, other):
+    def step(carry, row):
+        return _constrain(jax, carry + row, other), row
+
+    return jax.jit(lambda first: jax.lax.scan(step, first, first)[0])
 
 
 def _struct(jax, one, other):
@@ -99,8 +123,14 @@ CALLS = {
     "kept": lambda jax, one, other: jax.jit(lambda first, second: first + 1, keep_unused=True),
     "lower": lambda jax, one, other: jax.jit(lambda first, second: first + second).lower,
     "struct": _struct,
+    "three": _three,
+    "concatenate": lambda jax, one, other: lambda x, y: jax.numpy.concatenate([x, y]),
+    "grad": lambda jax, one, other: jax.grad(lambda first, second: (first * second).sum()),
+    "vmap": lambda jax, one, other: jax.vmap(lambda first, second: first + second),
     "in": lambda jax, one, other: jax.jit(lambda first: first + 1, in_shardings=other),
     "in_donated": lambda jax, one, other: jax.jit(lambda first: first + 1, in_shardings=other, donate_argnums=0),
+    "in_lower": lambda jax, one, other: jax.jit(lambda first: first + 1, in_shardings=other).lower,
+    "in_some": _in_some,
     "in_in": lambda jax, one, other: jax.jit(lambda first, second: first + second, in_shardings=(one, other)),
     "in_out": lambda jax, one, other: jax.jit(lambda first: first + 1, in_shardings=one, out_shardings=other),
     "out": lambda jax, one, other: jax.jit(lambda first: first + 1, out_shardings=other),
@@ -124,6 +154,7 @@ CALLS = {
     "inner_constraint": lambda jax, one, other: jax.jit(
         lambda first: jax.jit(lambda x: _constrain(jax, x + 1, other))(first)
     ),
+    "scan_constraint": _scan_constraint,
 }
 """How each is written: given the shardings of both sides, what takes the arguments."""
 
@@ -173,6 +204,21 @@ def again(jax, see, meeting, sides):
     see(again=_refusal(jax, see, call, _inputs(jax, parts, (one, other))))
     see.step("agreed")
     see(after=see.same(call(*_inputs(jax, parts, agreed)), wanted))
+
+
+def capture(jax, see, sides):
+    """A program whose function captures an array is called with an argument that lies apart from it."""
+    one, other = SIDES[APART[sides][0]], SIDES[APART[sides][1]]
+    x, captured = _array(jax, one), _array(jax, other)
+    before = _remember(see, [captured])
+    see.step("call")
+    try:
+        y = jax.block_until_ready(jax.jit(lambda first: first + captured)(x))
+    except Exception as error:
+        see(refused=_class(see, error))
+    else:
+        see(refused="no", value=see.same(y, _result(True)), devices=see.sharding(y)["devices"])
+    see(captured=_left(see, [captured], before))
 
 
 def lay(jax, see, sides):
@@ -291,6 +337,7 @@ PROGRAMS = {
     "named": lambda jax, built, x: (
         jax.jit(lambda first: first + 1, in_shardings=built).lower(arrays.value(ARRAY)).compile()
     ),
+    "hot": lambda jax, built, x: jax.jit(lambda first: first + 1).lower(x).compile(),
     "donated": lambda jax, built, x: jax.jit(lambda first: first + 1, donate_argnums=0).lower(x).compile(),
     "second": lambda jax, built, x: jax.jit(lambda first, second: first + second).lower(x, x).compile(),
     "tree": lambda jax, built, x: jax.jit(lambda tree: tree["u"] + tree["v"][0]).lower({"u": x, "v": (x,)}).compile(),
@@ -302,6 +349,7 @@ PROGRAMS = {
 GIVES = {
     "plain": lambda x, y: (y,),
     "named": lambda x, y: (y,),
+    "hot": lambda x, y: (y,),
     "donated": lambda x, y: (y,),
     "second": lambda x, y: (x, y),
     "tree": lambda x, y: ({"u": x, "v": (y,)},),
@@ -332,6 +380,8 @@ def called(jax, see, differs, fault, form):
     inputs = GIVES[form](x, y)
     before = _remember(see, [x, y])
     compiled = see.compiled()
+    for _ in range(2 if form == "hot" else 0):
+        jax.block_until_ready(program(_array(jax, built)))
     see.step("call")
     try:
         jax.block_until_ready(program(*inputs))
