@@ -2,8 +2,9 @@
 #   make conformance                     judges the newest JAX that this Python can install
 #   make conformance PYTHON=python3.12   the same with another Python
 #   make test                            this project's own checks and tests
+#   make sweep                           judges ten versions of JAX and makes their ledgers again
 #   make bench                           what it costs
-# ARGS goes to pytest (to asv for bench): make conformance ARGS="--rule 'PUT-0*' --partitioner shardy"
+# ARGS goes to pytest (to asv for bench, versions for sweep): make conformance ARGS="--rule 'PUT-0*' --partitioner shardy"
 
 PYTHON ?= python3
 ARGS ?=
@@ -14,11 +15,12 @@ endif
 env := .envs/$(version)
 python := $(env)/bin/python
 
-.PHONY: conformance test check format bench clean
+.PHONY: conformance test check format sweep bench clean
 
 conformance: $(env)/ready
 	mkdir -p reports/out
 	$(python) -m pytest conformance --record reports/out/latest.jsonl $(ARGS)
+	$(python) -m reports ledger check reports/out/latest.jsonl
 
 test: check
 	$(python) -m pytest tests -n 2 $(ARGS)
@@ -27,6 +29,10 @@ check: $(env)/ready
 	$(python) -m ruff check .
 	$(python) -m ruff format --check .
 	$(python) -m mypy
+
+sweep: $(env)/ready
+	$(python) -m pip install --quiet --group sweep
+	$(python) -m reports sweep $(ARGS)
 
 bench: $(env)/ready
 	$(python) -m benchmarks run -a rounds=1 $(ARGS)

@@ -27,7 +27,8 @@ Read the record of a conformance run (`pytest conformance/ --record FILE`).
   python -m reports show FILE --rule 'PUT-*' --unexpected   what makes these rules red
   python -m reports diff LAST-NIGHT TONIGHT             what changed, in either direction
   python -m reports site FILE -o DIR                    one page for a browser, no network needed
-  python -m reports ledger                              the ledgers: runs summed up under version control
+  python -m reports ledger --help                       the ledgers: runs summed up under version control
+  python -m reports sweep [VERSION ...]                 judges versions of JAX and makes their ledgers again
 """
 _EXITS = "Exit status: 0 done; 2 nothing done, one line on stderr says why; 141 the reader of the output went away."
 _SHOW = f"""\
@@ -59,6 +60,14 @@ Write DIR/index.html: the matrix, each rule with its sentence and counts, and th
 observed. One file; no script, no network; it opens from disk.
 
 {_EXITS}
+"""
+_SWEEP = """\
+Judge versions of JAX, the whole suite under both partitioners, and make their ledgers again. Each version has an
+environment of its own, .envs/jax-VERSION, which uv builds where it is not there. Records, and what pytest said, are in
+reports/out/sweep.
+
+Exit status: 0 every ledger is made; 1 a version could not be installed or judged, or its run is red, which is said, and
+has no new ledger; 2 nothing done.
 """
 
 
@@ -145,6 +154,14 @@ def _site(options: argparse.Namespace) -> int:
     return 0
 
 
+def _sweep(options: argparse.Namespace) -> int:
+    from reports.ledgers import FOLDER
+    from reports.sweep import plan, sweep
+
+    planned = plan()
+    return sweep(planned, options.versions or planned.versions, max(options.jobs, 1), options.ledgers or FOLDER)
+
+
 def _filtered(cells: pd.DataFrame, options: argparse.Namespace) -> pd.DataFrame:
     if options.rule:
         known = sorted(cells["rule"].unique())
@@ -191,6 +208,14 @@ def _parser() -> argparse.ArgumentParser:
     site.set_defaults(command=_site)
 
     ledger_commands.add(commands, raw)
+
+    sweep = commands.add_parser(
+        "sweep", help="versions of JAX judged, their ledgers made again", description=_SWEEP, formatter_class=raw
+    )
+    sweep.add_argument("versions", metavar="VERSION", nargs="*", help="default: those of reports/sweep.toml")
+    sweep.add_argument("--jobs", metavar="N", type=int, default=2, help="versions at a time (2)")
+    sweep.add_argument("--ledgers", metavar="DIR", type=Path, help="where they are made (reports/ledger)")
+    sweep.set_defaults(command=_sweep)
     return parser
 
 

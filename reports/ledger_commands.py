@@ -171,23 +171,10 @@ def _write(options: argparse.Namespace) -> int:
     from reports import rules, summed
     from reports.load import load
 
-    run = load(options.record)
-    summed.whole(run)
-    contract = rules.contract()
-    options.ledgers.mkdir(parents=True, exist_ok=True)
-    refused = 0
-    for judged in run.configurations:
-        name = visible(judged.configuration.name)
-        if (wrong := summed.red(run, judged)) and not options.red:
-            refused += 1
-            print(f"{name}: no ledger, the run is red: {visible('; '.join(wrong))}")
-            continue
-        made = summed.ledger(run, judged, contract)
-        path = options.ledgers / made.file
-        before = path.read_text("utf-8") if path.exists() else None
-        path.write_text(ledgers.text(made), "utf-8")
-        print(f"{name}: {'new' if before is None else 'unchanged' if before == ledgers.text(made) else 'changed'}")
-    return 1 if refused else 0
+    told = list(summed.write(load(options.record), options.ledgers, rules.contract(), options.red))
+    for name, how, _ in told:
+        print(visible(f"{name}: {how}"))
+    return 0 if all(written for *_, written in told) else 1
 
 
 def _validate(options: argparse.Namespace) -> int:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from reports.ledgers import Answer, Asked, Entry, Ledger, LedgerError, Seen, canonical
+from reports.ledgers import Answer, Asked, Entry, Ledger, LedgerError, Seen, canonical, text
 from reports.patterns import compress
 from reports.rules import Contract
 from reports.run import Judged, Run
@@ -55,6 +56,22 @@ def ledger(run: Run, judged: Judged, contract: Contract) -> Ledger:
             for question, answers in questions.items()
         },
     )
+
+
+def write(run: Run, folder: Path, contract: Contract, although_red: bool = False) -> Iterator[tuple[str, str, bool]]:
+    """Writes the ledger of each configuration: its name, what became of the file or why nothing did, and whether."""
+    whole(run)
+    folder.mkdir(parents=True, exist_ok=True)
+    for judged in run.configurations:
+        name = judged.configuration.name
+        if (wrong := red(run, judged)) and not although_red:
+            yield name, f"no ledger, the run is red: {'; '.join(wrong)}", False
+            continue
+        made = text(ledger(run, judged, contract))
+        path = folder / f"{name}.toml"
+        before = path.read_text("utf-8") if path.exists() else None
+        path.write_text(made, "utf-8")
+        yield name, "new" if before is None else "unchanged" if before == made else "changed", True
 
 
 def cases(run: Run, judged: Judged) -> dict[str, Sequence[str]]:
