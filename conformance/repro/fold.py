@@ -15,6 +15,7 @@ import inspect
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from .syntax import (
     load,
     merged,
     name_of,
+    one_by_one,
     only_combined,
     only_read,
     read_in,
@@ -141,12 +143,9 @@ class _Folder:
                 return self.expr(statement.value, frame) if statement.value else Known(None)
             if isinstance(statement, ast.If):
                 test = self.expr(statement.test, frame)
-                if isinstance(test, Known):
-                    given = self.block(statement.body if test.value else statement.orelse, frame)
-                    if given is not None:
-                        return given
-                    continue
                 rest = list(statements[index + 1 :])
+                if isinstance(test, Known):
+                    return self.block([*(statement.body if test.value else statement.orelse), *rest], frame)
                 if frame.void and ends(statement.body):
                     self.branch(test, statement.body[:-1], [*statement.orelse, *rest], frame, last=True)
                     return Known(None)
@@ -219,10 +218,17 @@ class _Folder:
                 value = self.expr(node.value, frame)
                 if not isinstance(value, (Known, ast.Name)):
                     frame.out.append(ast.Expr(value))
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=given)) if one_by_one(
+                targets, given
+            ):
+                values = self.several(given, frame)
+                for target, value in zip(targets, values, strict=True):
+                    self.assign(target, value, frame)
             case ast.Assign():
                 value = self.expr(node.value, frame)
-                for target in node.targets:
+                for target in sorted(node.targets, key=lambda it: not isinstance(it, ast.Name)):
                     self.assign(target, value, frame)
+                    value = self.look_up(target.id, frame) if isinstance(target, ast.Name) else value
             case ast.AnnAssign() if node.value is not None:
                 self.assign(node.target, self.expr(node.value, frame), frame)
             case ast.AugAssign():
@@ -288,16 +294,12 @@ class _Folder:
     def assign(self, target: ast.expr, value: Value, frame: _Frame) -> None:
         match target:
             case ast.Name() if isinstance(value, ast.Dict) and self.combines(target.id, value, frame):
-                values = [self.named(key, it, frame) for key, it in zip(value.keys, value.values, strict=True)]
-                frame.env[target.id] = ast.Dict(value.keys, values)
+                frame.env[target.id] = self.apart(value, target.id, frame)
+            case ast.Name() if isinstance(value, (ast.List, ast.Tuple)) and self.sure(target.id, value, frame):
+                frame.env[target.id] = self.apart(value, target.id, frame)
             case ast.Name():
                 keep = isinstance(value, Known) and value.value is not NotImplemented and immutable(value.value)
                 alias = isinstance(value, ast.Name) and value.id in frame.stable
-                alias = alias or (
-                    isinstance(value, (ast.List, ast.Dict, ast.Tuple))
-                    and still(value)
-                    and only_read(target.id, frame.node)
-                )
                 if target.id not in frame.loose and (keep or (alias and target.id in frame.once)):
                     frame.env[target.id] = value
                     return
@@ -324,12 +326,27 @@ class _Folder:
         known = all(isinstance(it, ast.Constant) and isinstance(it.value, str) for it in value.keys)
         return known and name not in frame.loose and only_combined(name, frame.node)
 
-    def named(self, key: ast.expr | None, value: ast.expr, frame: _Frame) -> ast.expr:
-        """A fact as a variable of its own, seen where it was seen."""
+    def sure(self, name: str, value: ast.List | ast.Tuple, frame: _Frame) -> bool:
+        """Whether a variable holds a list of which only the elements are read: they are variables then."""
+        spread = any(isinstance(it, ast.Starred) for it in value.elts)
+        return not spread and name in frame.once and name not in frame.loose and only_read(name, frame.node)
+
+    def apart(self, value: ast.expr, name: str, frame: _Frame) -> ast.expr:
+        """A table or a list with each part a variable of its own, seen where it was seen."""
         if still(value):
             return value
-        name = str(key.value) if isinstance(key, ast.Constant) else ""
-        name = name if name.isidentifier() else "it"
+        if isinstance(value, ast.Dict):
+            names = [str(it.value) if isinstance(it, ast.Constant) else name for it in value.keys]
+            parts = [self.apart(it, name_, frame) for name_, it in zip(names, value.values, strict=True)]
+            return ast.Dict(value.keys, parts)
+        if isinstance(value, (ast.List, ast.Tuple)):
+            made = type(value)([self.apart(it, f"{name}{i}", frame) for i, it in enumerate(value.elts)], ast.Load())
+            made.parts = [  # type: ignore[attr-defined]
+                was if isinstance(was, Known) else it
+                for was, it in zip(getattr(value, "parts", made.elts), made.elts, strict=True)
+            ]
+            return made
+        name = name if name.isidentifier() and not iskeyword(name) else "it"
         while name in frame.taken:
             name += "_"
         frame.taken.add(name)
@@ -412,7 +429,7 @@ class _Folder:
     def attribute(self, base: Value, attr: str, frame: _Frame) -> Value:
         if isinstance(base, Known):
             found = getattr(base.value, attr)
-            if self.foreign(base.value):
+            if self.foreign(base.value) or base.shown is not None:
                 return Known(found, shown=ast.Attribute(self.residual(base, frame), attr, ast.Load()))
             if not isinstance(base.value, (np.ndarray, np.generic)) or literal(found):
                 if isinstance(base.value, types.ModuleType):
@@ -573,7 +590,7 @@ class _Folder:
         first = node.generators[0]
         over = self.expr(first.iter, frame)
         parts = self.elements(over)
-        listed = len(node.generators) == 1 and not isinstance(node, ast.SetComp)
+        listed = len(node.generators) == 1
         if listed and parts is not None and len(parts) <= UNROLLED and self.ours(node, parts, frame):
             kept = self.written_out(node, parts, frame)
             if kept is not None:
@@ -625,6 +642,8 @@ class _Folder:
             return ast.Dict([self.residual(it, frame) for it in keys], values)
         if all(isinstance(it, Known) for it in made) and isinstance(node, ast.GeneratorExp):
             return Known(tuple(it.value for it in made if isinstance(it, Known)))
+        if isinstance(node, ast.SetComp):
+            return ast.Set(values)
         shown = ast.List(values, ast.Load())
         shown.parts = made  # type: ignore[attr-defined]
         return shown
@@ -718,13 +737,39 @@ class _Folder:
         if known:
             given = [it.value for it in arguments if isinstance(it, Known)]
             named = {name: it.value for name, it in keywords.items() if isinstance(it, Known)}
-            value = function(*given, **named)
+            try:
+                value = function(*given, **named)
+            except Exception:  # such as a dtype that only JAX brings: the script will know
+                return self.written(function, arguments, keywords, frame) if suite else None
             if not isinstance(value, (str, bytes)) and isinstance(value, Iterator | type({}.items())):
                 value = tuple(value)
             ours_too = not self.numeric(function) and (suite or not isinstance(value, np.ndarray))
+            ours_too = ours_too and "<locals>" not in getattr(value, "__qualname__", "")  # it may lean on its variables
             if plain(value) or dataclasses.is_dataclass(value) or (callable(value) and ours_too):
                 return Known(value)
+        if function in (zip, enumerate) and (woven := self.woven(function, arguments, keywords, frame)) is not None:
+            return woven
         return self.written(function, arguments, keywords, frame) if suite else None
+
+    def woven(
+        self, function: Any, arguments: Sequence[Value], keywords: Mapping[str, Value], frame: _Frame
+    ) -> Value | None:
+        """The rows of `zip` or `enumerate` over lists whose elements are known one by one."""
+        lists = [self.elements(it) for it in arguments]
+        if function is enumerate:
+            lists = [[Known(index) for index, _ in enumerate(lists[0] or [])], *lists]
+        if any(it is None for it in lists) or keywords.keys() - {"strict"}:
+            return None
+        rows = [self.row(it, frame) for it in zip(*(it or [] for it in lists), strict=True)]
+        return self.row(rows, frame)
+
+    def row(self, parts: Sequence[Value], frame: _Frame) -> Value:
+        """A tuple of values, known or not."""
+        if all(isinstance(it, Known) for it in parts):
+            return Known(tuple(it.value for it in parts if isinstance(it, Known)))
+        made = ast.Tuple([self.residual(it, frame) for it in parts], ast.Load())
+        made.parts = list(parts)  # type: ignore[attr-defined]
+        return made
 
     def numeric(self, function: Any) -> bool:
         return (getattr(function, "__module__", None) or "").startswith("numpy") or isinstance(

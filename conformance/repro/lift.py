@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,9 +38,14 @@ class Package:
         self.observers = {
             it.name for it in kind.body if isinstance(it, ast.FunctionDef) and not it.name.startswith("_")
         }
+        clash = self.observers & see.defined.keys()  # a function beside the class that is called like an observer
+        renamed = {name: f"{name}_" for name in clash}
+        see.defined = {
+            renamed.get(name, name): _Renamed(renamed).visit(statement) for name, statement in see.defined.items()
+        }
         for method in kind.body:
             if isinstance(method, ast.FunctionDef) and method.name in self.observers:
-                see.defined[method.name] = _Free().visit(method)
+                see.defined[method.name] = _Free().visit(_Renamed(renamed).visit(method))
 
     def lift(self, observers: Iterable[str], adapters: Iterable[str]) -> tuple[set[str], list[ast.stmt]]:
         """The imports and the definitions that these names need, in an order that runs."""
@@ -138,6 +143,19 @@ class _Untyped(ast.NodeTransformer):
         if node.value is None:
             return ast.Pass()
         return self.generic_visit(ast.Assign([node.target], node.value))
+
+
+class _Renamed(ast.NodeTransformer):
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.names = names
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        if not (node.args.args and node.args.args[0].arg == "self"):
+            node.name = self.names.get(node.name, node.name)
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Name(self.names.get(node.id, node.id), node.ctx)
 
 
 class _Free(ast.NodeTransformer):

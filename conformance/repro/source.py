@@ -49,12 +49,16 @@ def definition(function: Any) -> tuple[ast.FunctionDef | ast.Lambda, types.Modul
         and (node.name if isinstance(node, ast.FunctionDef) else "<lambda>") == code.co_name
         and min([node.lineno, *(it.lineno for it in getattr(node, "decorator_list", ()))]) == code.co_firstlineno
     ]
-    if len(found) > 1:  # several lambdas on one line: the one that the code lies in
-        columns = [it[2] for it in code.co_positions() if it[2] is not None]
-        found = [it for it in found if it.col_offset <= max(columns) <= (it.end_col_offset or 0)][-1:]
+    if len(found) > 1:  # several lambdas that start on one line: the one whose body the code is of
+        spans = set(code.co_positions())
+        found = [it for it in found if isinstance(it, ast.Lambda) and _span(it.body) in spans]
     if not found:
         raise UnfoldableError(f"the source of {function.__name__} is not found in {module.__name__}")
     return found[0], module
+
+
+def _span(node: ast.expr) -> tuple[int | None, ...]:
+    return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
 
 
 def origin(module: types.ModuleType, name: str) -> tuple[ast.expr, types.ModuleType] | None:

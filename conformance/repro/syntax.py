@@ -42,6 +42,7 @@ def only_read(name: str, node: ast.AST) -> bool:
                 parts = (isinstance(outer, ast.Subscript) and isinstance(outer.ctx, ast.Load) and field == "value") or (
                     isinstance(outer, (ast.For, ast.comprehension)) and field == "iter"
                 )
+                parts = parts or (isinstance(outer, ast.Call) and getattr(outer.func, "id", "") in ("zip", "enumerate"))
                 spread = isinstance(outer, ast.Starred) or (isinstance(outer, ast.keyword) and outer.arg is None)
                 if not parts and not spread:
                     return False
@@ -153,3 +154,11 @@ def tidy(statements: list[ast.stmt]) -> list[ast.stmt]:
     for statement in statements:
         ast.fix_missing_locations(statement)
     return statements
+
+
+def one_by_one(targets: Sequence[ast.expr], given: Sequence[ast.expr]) -> bool:
+    """Whether `a, b = x, y` may be written `a = x; b = y`."""
+    spread = any(isinstance(it, ast.Starred) for it in (*targets, *given))
+    names = stored(targets)
+    swaps = any(reads(it) and it.id in names for value in given for it in ast.walk(value))
+    return len(targets) == len(given) and not spread and not swaps
