@@ -140,20 +140,31 @@ def shard_map_checks_replication(subject, jax, see):
 
 
 def set_mesh(subject, jax, see):
-    """A bare PartitionSpec is resolved within the context, and nowhere else; contexts nest and end."""
+    """Within the context a program that names no sharding runs on the mesh, and nowhere else; contexts nest and end."""
+
+    def run():
+        return see.sharding(jax.jit(lambda x: x * 2)(VALUE))
+
+    told = [run()]
+    with jax.set_mesh(square(jax)):
+        told.append(run())
+        with jax.set_mesh(square(jax, 4)):
+            told.append(run())
+        told.append(run())
+    return [*told, run()]
+
+
+def mesh_as_a_context(subject, jax, see):
+    """A mesh resolves a bare PartitionSpec within itself, and nowhere else."""
 
     def bare():
         constrained = jax.jit(lambda x: jax.lax.with_sharding_constraint(x * 2, jax.sharding.PartitionSpec("y")))
         return see.sharding(constrained(VALUE))
 
     told = [said(bare) is not None]
-    with jax.set_mesh(square(jax)):
+    with square(jax):
         told.append(bare())
-        with jax.set_mesh(square(jax, 4)):
-            told.append(bare())
-        told.append(bare())
-    told.append(said(bare) is not None)
-    return told
+    return [*told, said(bare) is not None]
 
 
 def reshard(subject, jax, see):
@@ -387,6 +398,7 @@ CHECKS = {
         shard_map,
         shard_map_checks_replication,
         set_mesh,
+        mesh_as_a_context,
         reshard,
         layouts,
         positional_sharding,

@@ -82,7 +82,8 @@ def test_spellings_lead_to_what_probes_get(python, partitioner):
 
 # --- what they do -----------------------------------------------------------------------------------------------------
 
-FOUR = {"type": "NamedSharding", "axes": [["x", 2], ["y", 2]], "devices": [0, 1, 2, 3], "spec": ["y"]}
+FOUR = {"type": "NamedSharding", "axes": [["x", 2], ["y", 2]], "devices": [0, 1, 2, 3], "spec": []}
+FIRST = {"type": "SingleDeviceSharding", "devices": [0]}
 KINDS = {
     ("unpinned_host",): "unpinned_host",
     ("device", "pinned_host", "unpinned_host"): "device",
@@ -97,7 +98,8 @@ DO = {
     "constraint_over_an_abstract_mesh": ["same", ["y"]],
     "shard_map": [["same", "same"], ["same", "same"]],
     "shard_map_checks_replication": [True, False],
-    "set_mesh": [True, FOUR, {**FOUR, "devices": [4, 5, 6, 7]}, FOUR, True],
+    "set_mesh": [FIRST, FOUR, {**FOUR, "devices": [4, 5, 6, 7]}, FOUR, FIRST],
+    "mesh_as_a_context": [True, FOUR | {"spec": ["y"]}, True],
     "reshard": ["same", ["y", "x"]],
     "layouts": LAYOUTS,
     "positional_sharding": ["same", {"type": "PositionalSharding", "devices": [0, 1, 2, 3]}],
@@ -139,7 +141,7 @@ def test_memory_kinds_are_what_was_asked_for(python, partitioner):
 
 # --- capabilities -----------------------------------------------------------------------------------------------------
 
-EVERYWHERE = {"abstract_mesh", "device_put.flags", "executes", "format", "pointers", "set_mesh", "shard_map"}
+EVERYWHERE = {"abstract_mesh", "device_put.flags", "executes", "format", "pointers", "shard_map"}
 
 
 @pythons

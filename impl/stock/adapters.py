@@ -17,15 +17,6 @@ def abstract_mesh(axis_sizes: Any, axis_names: Any, axis_types: Any = None) -> A
     return jax.sharding.AbstractMesh(tuple(zip(axis_names, axis_sizes, strict=True)))
 
 
-def set_mesh(mesh: Any) -> Any:
-    """`jax.set_mesh` where a mesh is its own context.
-
-    Such a context resolves a bare PartitionSpec inside a program and nothing more: no array's type knows of it, and a
-    program that names no sharding is lowered without a mesh.
-    """
-    return mesh
-
-
 def shard_map(f: Any, *, mesh: Any, in_specs: Any, out_specs: Any, check_vma: bool = True) -> Any:
     """`jax.shard_map` where it is experimental and calls its check by another name."""
     from jax.experimental.shard_map import shard_map

@@ -112,10 +112,9 @@ SPELLINGS = {
         Spelling(f"{MESHES}.reshard"),
         Spelling("jax.experimental.shard.reshard"),
     ),
-    "set_mesh": (
+    "set_mesh": (  # a mesh as its own context is none of them: programs that name no sharding do not run on it
         Spelling("jax.set_mesh"),
         Spelling(f"{MESHES}.use_mesh"),
-        Spelling("adapters.set_mesh", over=f"{MESHES}.Mesh.__enter__"),
     ),
     "shard_map": (
         Spelling("jax.shard_map"),
