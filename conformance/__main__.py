@@ -1,4 +1,4 @@
-"""`python -m conformance run CELL` judges one cell in the foreground, `repro CELL` writes a script that shows it."""
+"""`python -m conformance`: `run` judges one cell in the foreground, `repro` and `repros` write scripts that show it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from conformance.kit.alone import run
 from conformance.kit.strict import Mistake
-from conformance.repro import repro
+from conformance.repro import every, repro
 
 PACKAGE = "conformance"
 
@@ -34,6 +34,16 @@ def main(arguments: list[str] | None = None) -> int:
     _cell(script)
     script.add_argument("-o", "--output", type=Path, metavar="FILE", help="where to write it, in place of stdout")
     script.set_defaults(do=lambda it: repro(PACKAGE, it.cell, it.subject_python, it.output))
+    scripts = commands.add_parser(
+        "repros",
+        help="write such a script for every known deviation of a run",
+        description="Writes to a folder one script for each waiver, and each observation that it pins, that a record "
+        "has. Exit status: 0 if every one of them shows its deviation, 1 if not, 2 for a record that there is not.",
+    )
+    scripts.add_argument("record", type=Path, metavar="RECORD", help="such as reports/out/latest.jsonl")
+    _python(scripts)
+    scripts.add_argument("-o", "--output", type=Path, metavar="DIR", required=True, help="the folder to write to")
+    scripts.set_defaults(do=lambda it: every(PACKAGE, it.record, it.subject_python, it.output))
     options = parser.parse_args(arguments)
     try:
         status: int = options.do(options)
@@ -45,6 +55,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _cell(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("cell", metavar="CELL", help="such as PUT-04[xy_to_perm-copy-f32_8x8]@stock-0.10.2-cpu8-shardy")
+    _python(parser)
+
+
+def _python(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--subject-python", default=sys.executable, metavar="PATH", help="the Python that holds the subject"
     )

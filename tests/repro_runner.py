@@ -1,7 +1,7 @@
 """Runs scripts one after the other, each in a fork of a process that has imported JAX and started nothing.
 
-A script must find what it would find in a process of its own. Called as `python repro_runner.py LIMIT SCRIPT...`; writes
-the output of each beside it, and its exit status, or "hung", as a line of stdout.
+A script must find what it would find in a process of its own. Called as `python repro_runner.py LIMIT SCRIPT...`;
+writes the output of each beside it, and its exit status, or "hung", as a line of stdout.
 """
 
 import os
@@ -26,7 +26,7 @@ def main(limit, *paths):
                 exec(compile(path.read_text(), str(path), "exec"), {"__name__": "__main__"})
             except SystemExit as end:
                 sys.stdout.flush()
-                os._exit(end.code)
+                os._exit(int(end.code or 0))
             except BaseException as error:
                 print(f"\n{type(error).__name__}: {error}", flush=True)
                 os._exit(1)

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from impl.host import Configuration, Hello, Outcome, Request, foreground
 
 from . import rules, waivers
 from .cases import Case, Judgement
-from .cells import Cell, Layout, Look, lay_out
+from .cells import Layout, Look, lay_out
 from .columns import CellName, Column, parse, target_problem
 from .explain import explain
 from .options import executable
@@ -36,9 +37,7 @@ def run(package: str, name: str, python: str, subject: str | None = None) -> int
 
 def find(package: str, name: str, python: str, subject: str | None, take: Take) -> tuple[Result, Outcome]:
     """The cell of that name, judged, with all that was observed; a `Mistake` where there is no such cell."""
-    suite = Path(import_module(package).__path__[0])
-    contract = rules.load(suite / "contract")
-    allowed = waivers.load(suite / "waivers", contract)
+    contract, allowed = _suite(package)
     asked = parse(name)
     if asked is None:
         raise Mistake(f"{name} is no cell name; one is PUT-04[CASE]@stock-0.10.2-cpu8-shardy, CASE a case's id")
@@ -56,12 +55,19 @@ def find(package: str, name: str, python: str, subject: str | None, take: Take) 
     there = tuple(it for it in together if it.in_force(column.version))
     if rule not in there:
         raise Mistake(f"{rule.id} is not in force in {column.version}: since {rule.since}, until {rule.until or 'now'}")
-    cell = Cell(Look(column, case, there, questions, request), rule)
+    cell = Look(column, case, there, questions, request).cell(rule)
     if not observable(cell):
         judged, seen = unobserved(cell), None
     else:
         judged, seen = judge(((it, case) for it in there), outcome, hello.capabilities)[rule.id], outcome
     return Result(cell, allowed.rule(rule, case.id, column, judged), seen), outcome
+
+
+@cache
+def _suite(package: str) -> tuple[Contract, waivers.Waivers]:
+    folder = Path(import_module(package).__path__[0])
+    contract = rules.load(folder / "contract")
+    return contract, waivers.load(folder / "waivers", contract)
 
 
 def _on_this_terminal(configuration: Configuration, request: Request, probes: str) -> tuple[Hello, Outcome]:

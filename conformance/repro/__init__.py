@@ -6,13 +6,11 @@ offered: it must show the same deviation, a crash or a hang included.
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
+import json
+import re
 import sys
-import tempfile
-import time
-from dataclasses import dataclass
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from conformance.kit import alone
@@ -20,116 +18,129 @@ from conformance.kit.columns import parse
 from conformance.kit.explain import fields
 from conformance.kit.run import Result
 from conformance.kit.strict import Mistake
-from conformance.kit.verdicts import DEVIATING, agrees
+from conformance.kit.verdicts import DEVIATING
 from impl.host import Configuration, Hello, Outcome, Pool, Request
 
-from .script import noted, script
+from .show import HANG, Shown, show
 
-START = 60.0  # seconds that importing JAX may take beside the time limit of the cell
-HANG = 30.0  # seconds of silence that are a hang, where the cell has no limit of its own
+AT_ONCE = 2  # scripts that run side by side
 
 
 def repro(package: str, name: str, python: str, output: Path | None) -> int:
     """Writes the cell's reproducer to `output` or stdout, once it has shown the deviation; 1 if none does."""
-    asked = parse(name)
-    if asked is not None and asked.subject != "stock":
-        raise Mistake(f"{name}: reproducers are plain JAX, so they are made for the subject stock, not {asked.subject}")
-    result, _ = alone.find(package, name, python, None, _take)
+    if not _plain(name):
+        raise Mistake(f"{name}: reproducers are plain JAX, so they are made for the subject stock alone")
+    (result,) = _judged(package, [name], python)
     judged = result.ruling.judged
     if judged.verdict not in DEVIATING:
         because = f" ({result.ruling.reason})" if result.ruling.reason else ""
         _say(f"{name}: {judged.verdict}{because}: there is no deviation to reproduce")
         return 1
     _say(f"{judged.verdict}: {fields(judged.observed)}")
-    shows = ""
-    for short in (True, False):
-        text = script(package, result, short)
-        shown = run(text, result)
-        if shown.same:
-            _say(f"the script shows it: {shown.how}")
-            if output is None:
-                print(text, end="", flush=True)
+    shown = show(package, result)
+    if not shown.same:
+        _say(f"{name}: no script is offered, as the one that was made does not show it: {shown.how}")
+        return 1
+    _say(f"the script shows it: {shown.how}")
+    if output is None:
+        print(shown.text, end="", flush=True)
+    else:
+        _write(output, shown.text)
+    return 0
+
+
+def every(package: str, record: Path, python: str, folder: Path) -> int:
+    """Writes to `folder` a reproducer of every known deviation in a record; 1 unless all of them show theirs.
+
+    One for each waiver and each observation that it pins; where partitioners agree, under the first.
+    """
+    chosen = dict(_deviations(record))
+    if not chosen:
+        raise Mistake(f"{record}: no cell of the subject stock deviates in it as a waiver says")
+    _say(f"{len(chosen)} known deviations in {record}")
+    results = _judged(package, list(chosen.values()), python)
+    folder.mkdir(parents=True, exist_ok=True)
+    good = 0
+    with ThreadPoolExecutor(AT_ONCE) as workers:
+        for name, result, shown in zip(
+            chosen, results, workers.map(lambda it: _tried(package, it), results), strict=True
+        ):
+            good += shown.same
+            _say(f"{name}: {'shown' if shown.same else 'NOT shown'}: {shown.how}")
+            if not shown.same:
+                _say(f"  {result.cell.name} observes {fields(result.ruling.judged.observed)}")
             else:
-                output.write_text(text, encoding="utf-8")
-            return 0
-        shows = shown.how
-    _say(f"{name}: no script is offered, as the one that was made does not show it: {shows}")
-    return 1
+                _write(folder / f"{name}.py", shown.text)
+    _say(f"{good} of {len(chosen)} shown by their scripts, in {folder}")
+    return 0 if good == len(chosen) else 1
 
 
-@dataclass(frozen=True)
-class Shown:
-    """What a script showed when it was run: whether it is what the cell observed, and how it ended."""
-
-    same: bool
-    how: str
-
-
-def run(text: str, result: Result) -> Shown:
-    """Runs a script as its reader would, in the subject's Python, and compares."""
-    look = result.cell.look
-    with tempfile.TemporaryDirectory(prefix="shardspec-") as folder:
-        path, out, err = (Path(folder) / name for name in ("reproducer.py", "out", "err"))
-        path.write_text(text, encoding="utf-8")
-        environment = {name: it for name, it in os.environ.items() if not name.startswith(("JAX_", "XLA_", "PYTHON"))}
-        with out.open("w") as stdout, err.open("w") as stderr:
-            command = [look.column.configuration.python, str(path)]
-            child = subprocess.Popen(command, cwd=folder, env=environment, stdout=stdout, stderr=stderr)
-            try:
-                status = _watched(child, out, min(look.request.limit, HANG))
-            finally:
-                child.kill()
-                child.wait()
-        seen, touch = noted(out.read_text(encoding="utf-8").splitlines())
-        said = err.read_text(encoding="utf-8", errors="replace")
-    return _compared(result, seen, touch, status, said.strip().rpartition("\n")[2])
-
-
-def _watched(child: subprocess.Popen[bytes], out: Path, limit: float) -> int | None:
-    """The exit status of a script, or None if it fell silent."""
-    said, since = 0, time.monotonic()
-    while child.poll() is None:
-        time.sleep(0.05)
-        if (size := out.stat().st_size) > said:
-            said, since = size, time.monotonic()
-        if time.monotonic() - since > (limit if said else START):
-            return None
-    return child.returncode
-
-
-def _compared(result: Result, seen: dict[str, object], touch: str | None, status: int | None, last: str) -> Shown:
-    """Holds what a script showed against what the cell observed."""
-    observed = result.ruling.judged.observed
-    ends: dict[str, object] = {"touch": touch or "begin"}
-    if status is None:
-        ends["hung"] = True
-    elif status < 0:
-        ends["signal"] = signal.Signals(-status).name
-    else:
-        ends["exit"] = status
-    raised = observed.get("raised", "nothing")
-    if isinstance(raised, dict):  # it left the script as it left the probe: its name stands before its message
-        kind = last.partition(":")[0].rpartition(".")[2]
-        same = status == 1 and kind == raised["class"] and touch == raised["at"]
-    elif died := observed.keys() & {"signal", "exit", "hung"}:
-        same = all(ends.get(name) == observed[name] for name in (*died, "touch"))
-    else:
-        same = status == 1
-    fields_ = result.cell.rule.fields & observed.keys() - {"raised", "survives"}
-    same = same and all(name in seen and agrees(name, observed[name], seen[name]) for name in fields_)
-    shown = {name: seen[name] for name in sorted(fields_) if name in seen}
-    return Shown(same, ", ".join(filter(None, (fields(ends), fields(shown) if shown else "", last[:200]))))
-
-
-def _take(configuration: Configuration, request: Request, probes: str) -> tuple[Hello, Outcome]:
-    pool = Pool(probes=probes, cell_timeout=HANG)
+def _tried(package: str, result: Result) -> Shown:
+    if result.ruling.judged.verdict not in DEVIATING:
+        return Shown("", False, f"{result.ruling.judged.verdict} this time")
     try:
-        hello = pool.open(configuration)
-        outcome = Outcome("not_run", reason=hello.problem) if hello.problem else pool.take(request)
+        return show(package, result)
+    except Mistake as mistake:
+        return Shown("", False, str(mistake))
+
+
+def _deviations(record: Path) -> Iterator[tuple[str, str]]:
+    """A name for each known deviation in a record, such as PUT-11.not-donated, and a cell that shows it."""
+    seen: dict[tuple[str, str], str] = {}
+    try:
+        lines = record.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Mistake(f"{record} cannot be read: {error}") from None
+    for line in lines:
+        try:
+            cell = json.loads(line)
+        except ValueError:
+            continue  # cut off
+        if not isinstance(cell, dict) or cell.get("kind") != "cell" or not cell.get("waiver") or cell.get("unexpected"):
+            continue
+        if not _plain(str(cell.get("name"))):
+            continue
+        key = str(cell["waiver"]), json.dumps(cell.get("observed"), sort_keys=True)
+        if key not in seen:
+            seen[key] = re.sub(r"[^A-Za-z0-9_-]", ".", key[0])
+            number = sum(waiver == key[0] for waiver, _ in seen)
+            yield seen[key] + (f"-{number}" if number > 1 else ""), str(cell["name"])
+
+
+def _judged(package: str, names: list[str], python: str) -> list[Result]:
+    """The cells of these names as they are judged now, in one go."""
+    pool = Pool(probes=f"{package}.probes", cell_timeout=HANG)
+    taken: dict[Request, tuple[Hello, Outcome]] = {}
+
+    def take(configuration: Configuration, request: Request, _: str) -> tuple[Hello, Outcome]:
+        if request not in taken:
+            hello = pool.open(configuration)
+            outcome = Outcome("not_run", reason=hello.problem) if hello.problem else pool.take(request)
+            taken[request] = hello, outcome
+        return taken[request]
+
+    try:
+        for name in names:
+            alone.find(package, name, python, None, take)
         pool.close()
-        return hello, dict(pool.late()).get(request, outcome)
+        for request, outcome in pool.late():  # a crash that struck later
+            taken[request] = taken[request][0], outcome
     finally:
         pool.kill()
+    return [alone.find(package, name, python, None, take)[0] for name in names]
+
+
+def _plain(name: str) -> bool:
+    """Whether a cell is one of plain JAX; a name that is none is somebody else's to refuse."""
+    asked = parse(name)
+    return asked is None or asked.subject == "stock"
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Mistake(f"{path} cannot be written: {error.strerror}; name another place with --output") from None
 
 
 def _say(text: str) -> None:

@@ -341,7 +341,7 @@ class _Folder:
             return ast.Dict(value.keys, parts)
         if isinstance(value, (ast.List, ast.Tuple)):
             made = type(value)([self.apart(it, f"{name}{i}", frame) for i, it in enumerate(value.elts)], ast.Load())
-            made.parts = [  # type: ignore[attr-defined]
+            made.parts = [  # type: ignore[union-attr]
                 was if isinstance(was, Known) else it
                 for was, it in zip(getattr(value, "parts", made.elts), made.elts, strict=True)
             ]

@@ -1,0 +1,94 @@
+"""Makes a cell's script, runs it as its reader would, and holds what it shows against what the cell observed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.kit.explain import fields
+from conformance.kit.run import Result
+from conformance.kit.verdicts import agrees
+
+from .script import noted, script
+
+START = 60.0  # seconds that importing JAX may take beside the time limit of the cell
+HANG = 30.0  # seconds of silence that are a hang, where the cell has no limit of its own
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a script showed when it was run: whether it is what the cell observed, and how it ended."""
+
+    text: str
+    same: bool
+    how: str
+
+
+def show(package: str, result: Result) -> Shown:
+    """The cell's script, run: the short one if it shows the deviation, else the whole one, which may not either."""
+    shown = run(script(package, result, short=True), result)
+    return shown if shown.same else run(script(package, result, short=False), result)
+
+
+def run(text: str, result: Result) -> Shown:
+    """Runs a script as its reader would, in the subject's Python, and compares."""
+    look = result.cell.look
+    with tempfile.TemporaryDirectory(prefix="shardspec-") as folder:
+        path, out, err = (Path(folder) / name for name in ("reproducer.py", "out", "err"))
+        path.write_text(text, encoding="utf-8")
+        environment = {name: it for name, it in os.environ.items() if not name.startswith(("JAX_", "XLA_", "PYTHON"))}
+        with out.open("w") as stdout, err.open("w") as stderr:
+            command = [look.column.configuration.python, str(path)]
+            child = subprocess.Popen(command, cwd=folder, env=environment, stdout=stdout, stderr=stderr)
+            try:
+                status = _watched(child, out, min(look.request.limit, HANG))
+            finally:
+                child.kill()
+                child.wait()
+        seen, touch = noted(out.read_text(encoding="utf-8").splitlines())
+        said = err.read_text(encoding="utf-8", errors="replace")
+    same, how = _compared(result, seen, touch, status, said.strip().rpartition("\n")[2])
+    return Shown(text, same, how)
+
+
+def _watched(child: subprocess.Popen[bytes], out: Path, limit: float) -> int | None:
+    """The exit status of a script, or None if it fell silent."""
+    said, since = 0, time.monotonic()
+    while child.poll() is None:
+        time.sleep(0.05)
+        if (size := out.stat().st_size) > said:
+            said, since = size, time.monotonic()
+        if time.monotonic() - since > (limit if said else START):
+            return None
+    return child.returncode
+
+
+def _compared(
+    result: Result, seen: dict[str, object], touch: str | None, status: int | None, last: str
+) -> tuple[bool, str]:
+    """Holds what a script showed against what the cell observed."""
+    observed = result.ruling.judged.observed
+    ends: dict[str, object] = {"touch": touch or "begin"}
+    if status is None:
+        ends["hung"] = True
+    elif status < 0:
+        ends["signal"] = signal.Signals(-status).name
+    else:
+        ends["exit"] = status
+    raised = observed.get("raised", "nothing")
+    if isinstance(raised, dict):  # it left the script as it left the probe: its name stands before its message
+        kind = last.partition(":")[0].rpartition(".")[2]
+        same = status == 1 and kind == raised["class"] and touch == raised["at"]
+    elif died := observed.keys() & {"signal", "exit", "hung"}:
+        same = all(ends.get(name) == observed[name] for name in (*died, "touch"))
+    else:
+        same = status == 1
+    fields_ = result.cell.rule.fields & observed.keys() - {"raised", "survives"}
+    same = same and all(name in seen and agrees(name, observed[name], seen[name]) for name in fields_)
+    shown = {name: seen[name] for name in sorted(fields_) if name in seen}
+    return same, ", ".join(filter(None, (fields(ends), fields(shown) if shown else "", last[:200])))
