@@ -399,17 +399,9 @@ def _output(jax, see, y, source, target, array):
     facts = {"value": see.same(arrays.numbers(jax, array, y), arrays.value(array))}
     facts |= {"sharding": _where(see, y), "committed": see.committed(y)}
     usual = jax.devices()[0].default_memory().kind
-    kind = y.sharding.memory_kind or usual
+    kind = see.memory_kind(y) or usual
     facts |= {"memory": "as asked" if kind == (place.kind or usual) else kind}
-    return facts | ({"layout": _layout(y)} if place.order else {})
-
-
-def _layout(y):
-    """The dimensions of an array from the one that is outermost in memory to the innermost."""
-    try:
-        return list(y.format.layout.major_to_minor)
-    except AttributeError:
-        return list(y.layout.device_local_layout.major_to_minor)
+    return facts | ({"layout": see.layout(y)} if place.order else {})
 
 
 def _facts(jax, see, before, x, y, source, target, array):
