@@ -124,7 +124,12 @@ def _rule(rule: str, old: Entry | None, new: Entry | None, changes: pd.DataFrame
         told = f"{plural(there.total, 'cell')}, {there.count(*HELD)} hold" if there else ""
         return Difference(rule, level, f"{'new' if new else 'gone'}: {told}", ())
     mine = changes[changes["rule"] == rule]
-    lines = [line for category in _NOW for line in _kinds(mine[mine["category"] == category], category, cases[rule])]
+    lines = [
+        line for category in _NOW for line in _kinds(mine[mine["category"] == category], category, cases.get(rule, ()))
+    ]
+    if rule not in cases:
+        lines += wrap(f"verdicts: {_counts(new.cells)}; was {_counts(old.cells)}", indent=4, hang=2)
+        lines += wrap("which cells is not known: the suite at hand has other cases", indent=4, hang=2)
     if old.level != new.level:
         lines += wrap(f"level {new.level}, was {old.level}", indent=4, hang=2)
     if old.permitted != new.permitted:
@@ -134,8 +139,7 @@ def _rule(rule: str, old: Entry | None, new: Entry | None, changes: pd.DataFrame
         lines += wrap(f"was: {', '.join(_waivers(old)) or 'none'}", indent=6, hang=2)
     held, was = (f"{it.count(*HELD)} of {it.total}" for it in (new, old))
     counts = f"{held} hold" + (f", was {was if new.total != old.total else old.count(*HELD)}" if held != was else "")
-    lines = lines or wrap(f"verdicts: {_counts(new.cells)}; was {_counts(old.cells)}", indent=4, hang=2)
-    return Difference(rule, level, counts, tuple(lines))
+    return Difference(rule, level, counts, tuple(lines or ["    its patterns or their waivers differ"]))
 
 
 def _kinds(cells: pd.DataFrame, category: str, cases: Sequence[str]) -> list[str]:

@@ -136,7 +136,7 @@ def read(path: Path) -> Ledger:
 
 
 def stored(folder: Path = FOLDER) -> list[Ledger]:
-    """The ledgers in a folder, by subject, target, version and partitioner (that of today first)."""
+    """The ledgers in a folder, by subject, target, version and partitioner."""
     found = [read(path) for path in sorted(folder.glob("*.toml"))]
     return sorted(found, key=lambda it: (it.subject, it.target, release(it.version), it.partitioner != "shardy"))
 

@@ -27,7 +27,8 @@ def compress(members: Collection[str], cases: Collection[str]) -> tuple[str, ...
         return ()
     told = _cover(wanted, there)
     common = _common(wanted, there)
-    but = _cover(expand([common], there) - wanted, there) if len(told) > 2 else told
+    inside = expand([common], there)
+    but = _cover(inside - wanted, inside) if len(told) > 2 else told
     return (common, *(BUT + glob for glob in but)) if 1 + len(but) < len(told) else told
 
 

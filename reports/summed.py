@@ -110,15 +110,16 @@ def _entry(cells: Sequence[Any], contract: Contract) -> Entry:
 def _kind(cell: Any, contract: Contract) -> tuple[str, str, str, str]:
     """What cells of one pattern have in common: verdict, observation, reason and waiver."""
     if cell.verdict in UNJUDGED:
-        return cell.verdict, "null", str(cell.reason or "no reason given"), ""
-    waiver = contract.waivers.get(cell.waiver) if isinstance(cell.waiver, str) else None
+        return cell.verdict, "null", cell.reason if isinstance(cell.reason, str) else "no reason given", ""
+    id = cell.waiver if isinstance(cell.waiver, str) else ""
+    waiver = contract.waivers.get(id)
     if waiver is not None and len(waiver.pins) > 1 and not cell.unexpected:
         pins = sorted((_plain(pin) for pin in waiver.pins), key=canonical)
         words = [word for word in ("deviates", "crashed", "hung") if word in set(map(_verdict, pins))]
-        return " or ".join(words), canonical(pins), "", cell.waiver
+        return " or ".join(words), canonical(pins), "", id
     observed, expected = json.loads(cell.observed), json.loads(cell.expected)
     otherwise = {name: value for name, value in observed.items() if name in _CUT or expected.get(name, ...) != value}
-    return cell.verdict, canonical(_plain(otherwise or observed)), "", cell.waiver or ""
+    return cell.verdict, canonical(_plain(otherwise or observed)), "", id
 
 
 def _verdict(pin: Mapping[str, Any]) -> str:

@@ -63,7 +63,7 @@ def details(ledgers: Sequence[Ledger], wanted: Sequence[str], rules: Mapping[str
 
 def _places(ledgers: Iterable[Ledger]) -> Places:
     places: dict[str, dict[str, Ledger]] = {}
-    for ledger in ledgers:
+    for ledger in sorted(ledgers, key=lambda it: it.partitioner != "shardy"):  # that of today first
         places.setdefault(ledger.partitioner, {})[ledger.version] = ledger
     return places
 

@@ -1,0 +1,56 @@
+"""The ledgers under version control: of the form, of this suite, and quoted by the pages as they are."""
+
+from pathlib import Path
+
+from reports import ledgers, rules
+from reports.__main__ import main
+from reports.pages import renewed
+from reports.sweep import plan
+
+ROOT = Path(__file__).parents[1]
+FILES = sorted(ledgers.FOLDER.glob("*"))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def test_each_ledger_is_of_the_form_and_of_this_suite():
+    """Red when rules or cases have changed since: `make sweep` makes the ledgers again."""
+    problems = []
+    for path in FILES:
+        assert path.suffix == ".toml", path
+        problems += ledgers.problems(path, rules.cases(ledgers.read(path).version))
+    assert not problems, f"{problems[0]} (and {len(problems) - 1} more): make sweep, or reports ledger write"
+
+
+def test_each_deviation_is_one_that_a_waiver_of_its_rule_pins():
+    known = rules.contract().waivers
+    for path in FILES:
+        for rule, entry in ledgers.read(path).rule.items():
+            for seen in entry.seen:
+                assert seen.verdict == "unsupported" or seen.waiver in known, f"{path}: {rule} {seen}"
+
+
+def test_each_version_of_the_sweep_has_its_ledgers():
+    planned = plan()
+    there = {
+        (it.version, it.partitioner) for it in ledgers.stored() if (it.subject, it.target) == ("stock", planned.target)
+    }
+    versions = {version for version, _ in there}
+    assert not there or versions >= set(planned.versions)
+    assert {partitioner for _, partitioner in there} <= {"shardy", "gspmd"}
+
+
+def test_the_pages_quote_the_ledgers_as_they_are():
+    stale = [path.name for path in PAGES for before, after in [renewed(path, main)] if before != after]
+    assert not stale, f"python -m reports ledger pages {' '.join(stale)}"
+
+
+def test_the_readme_shows_the_matrix():
+    assert "<!-- python -m reports ledger show -->" in PAGES[0].read_text()
+
+
+def test_the_suite_s_cases_are_at_hand():
+    """Without them the tests above would pass over anything."""
+    cases = rules.cases("0.12.0.1")
+    assert len(cases) > 30
+    assert all(cases.values())
+    assert set(cases) <= set(rules.contract().rules)
