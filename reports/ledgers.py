@@ -104,8 +104,9 @@ def text(ledger: Ledger) -> str:
     lines = [_HEAD.rstrip("\n")]
     lines += _pairs({part: getattr(ledger, part) for part in (*PARTS, "witness")})
     lines += _pairs({"cells": _ordered(ledger.cells)})
-    for rule, entry in sorted(ledger.rule.items(), key=_by_id):
-        lines += ["", *rule_lines(rule, entry)]
+    rules = sorted(ledger.rule.items(), key=_by_id)
+    lines += ["", "[rule]", *(line for rule, entry in rules if not entry.seen for line in rule_lines(rule, entry))]
+    lines += [line for rule, entry in rules if entry.seen for line in ("", *rule_lines(rule, entry))]
     for question, asked in sorted(ledger.question.items(), key=_by_id):
         for answer in sorted(asked.answer, key=lambda it: (-it.cells, canonical(it.observed))):
             lines += ["", f"[[question.{_key(question)}.answer]]"]
@@ -114,9 +115,12 @@ def text(ledger: Ledger) -> str:
 
 
 def rule_lines(rule: str, entry: Entry) -> list[str]:
-    """A rule's part of the text; two entries that say the same have the same."""
-    lines = [f"[rule.{_key(rule)}]", *_pairs({"level": entry.level, "cells": _ordered(entry.cells)})]
-    lines += _pairs({"permitted": dict(sorted(entry.permitted.items()))}) if entry.permitted else []
+    """A rule's part of the text, one line where it holds; two entries that say the same have the same."""
+    told: dict[str, Any] = {"level": entry.level, "cells": _ordered(entry.cells)}
+    told |= {"permitted": dict(sorted(entry.permitted.items()))} if entry.permitted else {}
+    if not entry.seen:
+        return [f"{_key(rule)} = {_value(told)}"]
+    lines = [f"[rule.{_key(rule)}]", *_pairs(told)]
     for seen in sorted(entry.seen, key=_order):
         told = {"verdict": seen.verdict, "cells": seen.cells, "cases": _patterns(seen.cases)}
         told |= {"observed": json.loads(canonical(seen.observed)), "reason": seen.reason, "waiver": seen.waiver}
