@@ -4,6 +4,7 @@ import json
 import sys
 from collections import Counter
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
@@ -248,6 +249,62 @@ def test_stopping_at_the_first_failure_keeps_what_was_judged_and_is_partial(toy)
     assert run.verdicts == {"TOY-01[wrong]": "deviates"}
     assert (run.lines[0]["selected"], run.lines[-1]["complete"]) == (True, False)
     assert "PARTIAL" in run.text
+
+
+def test_cells_beside_ordinary_tests_and_their_fixtures(toy):
+    run = toy("fine", "wrong")
+    module = run.path / "test_toy.py"
+    ordinary = """
+import pytest
+
+@pytest.fixture(scope="module", autouse=True)
+def around():
+    print("SET UP", __name__)
+    yield
+    print("TAKEN DOWN", __name__)
+
+def test_before(around): pass
+"""
+    module.write_text(ordinary + module.read_text() + "\n\ndef test_behind(around): pass\n")
+    (run.path / "test_zoo.py").write_text(ordinary)
+    run.run("toy", "-v", "-s", "--durations", "0", "-vv")
+    run.result.assert_outcomes(passed=7, failed=1, skipped=1)
+    told = [line.rpartition(" ")[2] for line in run.text.splitlines() if "SET UP" in line or "TAKEN DOWN" in line]
+    assert [name.rpartition(".")[2] for name in told] == ["test_toy", "test_toy", "test_zoo", "test_zoo"]
+    assert "call     toy/test_toy.py::TOY-01[wrong@toy.subject-1.0-cpu8-shardy]" in run.text
+
+
+def test_marks_of_a_module_are_kept(toy):
+    run = toy("fine", "wrong")
+    module = run.path / "test_toy.py"
+    module.write_text(module.read_text() + "\n\nimport pytest\npytestmark = pytest.mark.skip(reason='not today')\n")
+    run.run("toy", "-rs")
+    run.result.assert_outcomes(skipped=6)
+    assert "not today" in run.text
+    assert not run.of("cell")
+
+
+def test_setting_up_only_judges_nothing(toy):
+    assert not toy("fine").run("toy", "--setup-only").of("cell")
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "xdist"])
+def test_the_junit_file_has_every_cell_with_its_verdict(toy, workers):
+    toy("fine", "crash", "wrong").run("toy", "--junitxml", "junit.xml", *workers)
+    cells = {it.get("name"): it for it in ElementTree.parse("junit.xml").iter("testcase")}
+    verdicts = {name: next(it.iter("property")).get("value") for name, it in cells.items()}
+    at = "@toy.subject-1.0-cpu8-shardy]"
+    assert verdicts == {
+        f"TOY-01[fine{at}": "conforms",
+        f"TOY-02[fine{at}": "conforms",
+        f"TOY-04[fine{at}": "permitted",
+        f"TOY-05[fine{at}": "unsupported",
+        f"TOY-01[crash{at}": "conforms",
+        f"TOY-02[crash{at}": "crashed",
+        f"TOY-01[wrong{at}": "deviates",
+        f"TOY-02[wrong{at}": "conforms",
+    }
+    assert [name for name, it in cells.items() if it.find("failure") is not None] == [f"TOY-01[wrong{at}"]
 
 
 def test_the_last_failures_alone(toy):

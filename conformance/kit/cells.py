@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from impl.host import Request
@@ -28,7 +30,11 @@ class Look:
 
     def cells(self, chosen: Callable[[Rule], bool] = lambda rule: True) -> Iterable[Cell]:
         """The cells of the rules chosen."""
-        return (Cell(self, rule) for rule in self.rules if chosen(rule))
+        return (self.cell(rule) for rule in self.rules if chosen(rule))
+
+    def cell(self, rule: Rule) -> Cell:
+        """One rule's share of the look."""
+        return Cell(self, rule, cell_name(rule.id, self.request.id, self.column.name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +43,7 @@ class Cell:
 
     look: Look
     rule: Rule
-
-    @property
-    def name(self) -> str:
-        return cell_name(self.rule.id, self.look.case.id, self.look.column.name)
+    name: str
 
     @property
     def lacking(self) -> str | None:
@@ -67,9 +70,10 @@ class Layout:
                 request = Request(column.configuration, self.judgement.probe, case.id, data, self.judgement.limit)
                 yield Look(column, case, there, questions, request)
 
-    def count(self, rule: Rule) -> int:
-        """How many cases the rule speaks of."""
-        return sum(rule in rules for _, rules, _ in self.speaks)
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """How many cases each rule speaks of."""
+        return Counter(rule.id for _, rules, _ in self.speaks for rule in rules)
 
 
 def lay_out(chapter: Chapter | None, name: str, judgement: Judgement, columns: Sequence[Column]) -> Layout:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from impl.host import Configuration, Hello
 
@@ -24,7 +25,7 @@ class Column:
         """The version as names have it, which hold nothing that shells, `-k` or pytest would read otherwise."""
         return re.sub(r"[^A-Za-z0-9_.+]", "_", self.version) or "none"
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The end of a cell name: stock-0.10.2-cpu8-shardy."""
         it = self.configuration

@@ -46,7 +46,7 @@ class Extent:
             key = rule, rest.rpartition("@")[2]
             found[key] = found.get(key, 0) + 1
         due = {
-            (rule.id, column.name): layout.count(rule)
+            (rule.id, column.name): layout.counts[rule.id]
             for layout in layouts
             for rule in layout.rules
             for column in layout.columns
@@ -105,7 +105,7 @@ def _links(module: Module, whole: bool) -> Iterator[Line]:
                 f"{rule.id} asks for cases {rule.cases!r}: write test_{rule.cases} = judge(...) in {module.path.name}"
             )
             yield gate("rule without cases", text)
-        elif not module.layouts[rule.cases].count(rule):
+        elif not module.layouts[rule.cases].counts[rule.id]:
             where = f"test_{rule.cases} in {module.path.name}"
             text = f"{rule.id} speaks of none of the cases of {where}: widen its when, or add cases"
             yield gate("rule without cases", text)

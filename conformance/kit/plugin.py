@@ -6,6 +6,7 @@ Nothing is loaded or started unless a judgement is collected or the suite's fold
 from __future__ import annotations
 
 import contextlib
+import gc
 from collections.abc import Generator
 from functools import partial
 from pathlib import Path
@@ -98,6 +99,28 @@ class CellItem(pytest.Item):
     def teardown(self) -> None:
         self.result = None
 
+    def protocol(self) -> None:
+        """What pytest does with an item, less what a cell has no use for: fixtures, marks, captured output."""
+        hook = self.ihook
+        hook.pytest_runtest_logstart(nodeid=self.nodeid, location=self.location)
+        call = pytest.CallInfo.from_call(self.runtest, "call", (pytest.exit.Exception, KeyboardInterrupt))
+        report = hook.pytest_runtest_makereport(item=self, call=call)
+        hook.pytest_runtest_logreport(report=report)
+        if report.failed:
+            hook.pytest_exception_interact(node=self, call=call, report=report)
+        self.teardown()
+        end = pytest.TestReport(
+            self.nodeid,
+            self.location,
+            report.keywords,
+            "passed",
+            None,
+            "teardown",
+            user_properties=self.user_properties,
+        )
+        hook.pytest_runtest_logreport(report=end)  # reporters wait for it
+        hook.pytest_runtest_logfinish(nodeid=self.nodeid, location=self.location)
+
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **kwargs: Any) -> Any:
         told = isinstance(excinfo.value, Unexpected | pytest.xfail.Exception)
         if self.result is None or not told:
@@ -105,6 +128,10 @@ class CellItem(pytest.Item):
         if self.result.ruling.unexpected or self.config.option.runxfail:
             return explain(self.result)
         return str(excinfo.value)
+
+    @property
+    def location(self) -> tuple[str, int, str]:
+        return self.nodeid.partition("::")[0], 0, self.cell.name
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, 0, self.cell.name
@@ -120,6 +147,8 @@ class Conformance:
         self.mistake: str | None = None  # found while collecting
         self.troubles: list[str] = []
         self.tail: list[str] = []  # what is said after the failures
+        # Options that are about how pytest runs an item: then it runs all of them its own way.
+        self.whole = any(getattr(config.option, it, False) for it in ("usepdb", "setuponly", "setupshow"))
 
     @property
     def controls(self) -> bool:
@@ -175,6 +204,7 @@ class Conformance:
         """Leaves nothing running, however the session ended."""
         if self.run is not None:
             self.run.stop()
+            gc.unfreeze()
 
     # Collecting.
 
@@ -222,13 +252,20 @@ class Conformance:
         self.run.begin(cells, narrowed=narrowed, stops=bool(option.maxfail))
         if self.worker is None and not option.collectonly:
             self.run.want(cells)
+        gc.freeze()  # the cells stay; nobody need walk them again
 
     # Judging.
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
         if self.worker is not None and self.run is not None:  # more might be another worker's
             self.run.want(it.cell for it in (item, nextitem) if isinstance(it, CellItem))
+        if not isinstance(item, CellItem) or self.whole:
+            return None
+        if nextitem is None or nextitem.parent is not item.parent or next(item.iter_markers(), None) is not None:
+            return None  # after the last of a module, pytest takes down what was set up
+        item.protocol()
+        return True
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.CollectReport | pytest.TestReport) -> tuple[str, str, str] | None:
@@ -239,7 +276,7 @@ class Conformance:
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Drops what pytest keeps of a cell's setup and teardown: most of the memory, and searched at each failure."""
-        if report.when != "call" and report.passed and self.terminal is not None and parse(report.nodeid):
+        if report.when == "teardown" and report.passed and self.terminal is not None and parse(report.nodeid):
             kept = self.terminal.stats.get("", [])
             if kept and kept[-1] is report:
                 kept.pop()

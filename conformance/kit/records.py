@@ -79,7 +79,7 @@ def cell(of: Cell, ruling: Ruling, outcome: Outcome | None) -> Line:
         "rule": of.rule.id,
         "chapter": of.rule.chapter,
         "level": of.rule.level,
-        "case": of.look.case.id,
+        "case": of.look.request.id,
         **_place(column),
         "verdict": judged.verdict,
         "outcome": judged.outcome,
@@ -106,7 +106,7 @@ def questions(look: Look, outcome: Outcome) -> Iterator[Line]:
             yield {
                 "kind": "question",
                 "question": question.id,
-                "case": look.case.id,
+                "case": look.request.id,
                 **_place(look.column),
                 "observed": observed,
             }

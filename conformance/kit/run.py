@@ -205,7 +205,7 @@ class Run:
         return self._rule(cell, judged[cell.rule.id], outcome)
 
     def _rule(self, cell: Cell, judged: Judged, outcome: Outcome | None) -> Result:
-        return Result(cell, self.waivers.rule(cell.rule, cell.look.case.id, cell.look.column, judged), outcome)
+        return Result(cell, self.waivers.rule(cell.rule, cell.look.request.id, cell.look.column, judged), outcome)
 
     def _verdicts(self, look: Look, outcome: Outcome) -> dict[str, Judged]:
         if outcome.status == "not_run" and outcome.reason:
