@@ -74,8 +74,10 @@ meetings = every(Meet, meeting=MEETINGS, sides=APART).where(
 test_meetings = judge(probe="dev.meet", cases=meetings)
 
 AGAIN = ("jit", "keyword", "eager", "unused", "donated", "in", "out", "constraint", "map", "inner_in")
-repeats = every(Meet, meeting=AGAIN, sides=SOME)
-test_repeats = judge(probe="dev.again", cases=repeats, limit=8.0)
+repeats = every(Meet, meeting=AGAIN, sides=(*SOME, "one_one")).where(
+    lambda c: c.sides in SOME or c.meeting in ("jit", "in")
+)
+test_repeats = judge(probe="dev.again", cases=repeats, limit=5.0)
 
 ANEW = ("spec", "replicated", "shape", "reordered")
 """Sides on the same devices that cut an array differently."""
