@@ -280,6 +280,25 @@ def counters(subject, jax, see):
     keyed = jax.jit(see.traced(lambda k: jax.random.key_data(k)))
     tell("key", lambda: keyed(KEYS[0]))
     tell("key again", lambda: keyed(KEYS[1]))
+    placed = jax.jit(f, in_shardings=named(jax, "x"))
+    for what in ("host's array", "host's array again"):
+        tell(what, lambda: placed(VALUE))
+    for what in ("fresh sharding", "fresh sharding again"):
+        tell(what, lambda: jax.jit(f, out_shardings=named(jax, "y"))(x))
+    ahead = jax.jit(f).lower(x).compile()
+    tell("ahead of time", lambda: ahead(x))
+    for what in ("under vmap", "under vmap again"):
+        tell(what, lambda: jax.vmap(program)(x))
+    sums = jax.jit(see.traced(lambda x: (x * x).sum()))
+    slope = jax.grad(sums)
+    for what in ("under grad", "under grad again"):
+        tell(what, lambda: slope(x))
+    whole = jax.jit(slope)
+    for what in ("grad in jit", "grad in jit again"):
+        tell(what, lambda: whole(x))
+    scanned = jax.jit(lambda x: jax.lax.scan(see.traced(lambda c, r: (c + r, None)), x[0], x)[0])
+    for what in ("scan", "scan again"):
+        tell(what, lambda: scanned(x))
     tell("python", lambda: sum([1, 2]))
     return told
 

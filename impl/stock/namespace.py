@@ -136,6 +136,8 @@ class Names(SimpleNamespace):
         self._path = path
 
     def __getattr__(self, last: str) -> Any:
+        if last.startswith("_"):  # Python's own questions
+            raise AttributeError(last)
         path = f"{self._path}.{last}"
         capability = CAPABILITIES.get(path.removeprefix("jax."))
         if capability:

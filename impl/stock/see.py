@@ -109,21 +109,20 @@ class See(host.See):
     def redone(self, call: Callable[[], Any]) -> dict[str, int]:
         """Calls once, and counts what was done again: trace, lower, compile, and dispatch, a miss of the fast path.
 
-        The fast path is C++ alone: it missed where JAX's Python dispatch was entered, in this thread. What is called
-        while such a dispatch traces is part of it.
+        The fast path is C++ alone: it missed where JAX's Python dispatch was entered for arrays, in this thread. What
+        is called while such a dispatch traces is part of it.
         """
-        before, misses, inside = self.counts(), 0, 0
+        before, misses = self.counts(), 0
+        inside: list[bool] = []
 
         def watch(frame: FrameType, event: str, arg: Any) -> None:
-            nonlocal misses, inside
-            code = frame.f_code
-            if code.co_name != "cache_miss" or not code.co_filename.endswith("jax/_src/pjit.py"):
-                return
-            if event == "call":
-                misses += not inside
-                inside += 1
-            elif event == "return":  # also where it raises
-                inside -= 1
+            nonlocal misses
+            if event == "call" and dispatches(frame):
+                missed = not any(inside) and not traces(frame)
+                misses += missed
+                inside.append(missed)
+            elif event == "return" and dispatches(frame):  # also where it raises
+                inside.pop()
 
         profile, collects = sys.getprofile(), gc.isenabled()
         gc.disable()  # a collection in the window would run JAX's own hook
@@ -223,6 +222,18 @@ def describe(sharding: Sharding) -> dict[str, Any]:
     if sharding.memory_kind not in (None, devices[0].default_memory().kind):
         data["memory"] = sharding.memory_kind
     return data
+
+
+def dispatches(frame: FrameType) -> bool:
+    """Whether this is JAX's dispatch in Python: of a jitted function, or of the program left of a transformed one."""
+    code = frame.f_code
+    return code.co_name in ("cache_miss", "call_impl_cache_miss") and code.co_filename.endswith("jax/_src/pjit.py")
+
+
+def traces(frame: FrameType) -> bool:
+    """Whether a dispatch is given tracers, as under vmap and grad: C++ serves none, and nothing was missed."""
+    given = [frame.f_locals.get(name) for name in ("args", "kwargs")]
+    return any(isinstance(it, jax.core.Tracer) for it in jax.tree.leaves(given))
 
 
 def device_sets(text: str) -> list[tuple[int, ...]]:
