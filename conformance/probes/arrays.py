@@ -49,7 +49,8 @@ ARRAYS = {
 OPTIONAL = ("float8_e4m3fn", "int4")
 """The dtypes that are capabilities: a case with one needs `dtype.NAME`."""
 
-HOSTS = ("np_aligned", "np_misaligned", "np_strided", "np_columns", "np_swapped", "np_readonly", "np_scalar", "python")
+SCALARS = ("np_scalar", "python")
+HOSTS = ("np_aligned", "np_misaligned", "np_strided", "np_columns", "np_swapped", "np_readonly", *SCALARS)
 """Sources in the host's own memory. NumPy arrays that start on a multiple of 64 bytes and four bytes past one, of which
 every other element is meant, with the first dimension innermost, with the bytes of each element the other way round,
 and read-only (aligned); NumPy's and Python's scalars."""

@@ -76,8 +76,8 @@ SOURCES = {
 """One device, committed, left to JAX and as a mesh; four devices, wholly sharded, partly and fully replicated; two and
 eight devices."""
 
-PINNED = {"pinned": Place((0,), kind="pinned_host")}
-"""A source that not every JAX has: one device's pinned memory."""
+HELD = {"pinned": Place((0,), kind="pinned_host"), "unpinned": Place((0,), kind="unpinned_host")}
+"""Sources that not every JAX has: kinds of one device's memory."""
 
 HOST = Place((0,), committed=False)
 """Where what lies in the host's own memory is put without a target."""
@@ -104,7 +104,7 @@ TARGETS = ("none", "same", *ABSOLUTE, "perm", "other4", "renamed", "longer", "tu
 
 def at(source: str) -> Place:
     """Where an array lies."""
-    return {**SOURCES, **PINNED}.get(source, HOST)
+    return {**SOURCES, **HELD}.get(source, HOST)
 
 
 def target(source: str, name: str) -> Place | None:

@@ -421,8 +421,8 @@ def _twice(jax, see, x, source, target, order, array):
     see.step("put")
     try:
         ys = jax.block_until_ready(jax.device_put([x, x], where, donate=ORDERS[order]))
-    except Exception:
-        return {"result": "refused"}
+    except Exception as error:
+        return {"result": "refused" if see.named(error, ("donat",)) else type(error).__name__}
     return {"result": "done" if all(see.same(y, arrays.value(array)) == "same" for y in ys) else "differs"}
 
 
