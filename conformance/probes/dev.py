@@ -13,6 +13,9 @@ from .meshes import APART, CALLED, FITTING, SIDES, TOGETHER
 ARRAY = "f32_8x8"
 
 
+WHICH = {(True, True): "both", (True, False): "first", (False, True): "second", (False, False): "neither"}
+"""Which of two sides something holds of."""
+
 # --- two sides that meet in one call ----------------------------------------------------------------------------------
 
 
@@ -165,7 +168,8 @@ ADD = ("jit", "keyword", "tree", "static", "donated", "eager", "lower", "struct"
 def meet(jax, see, meeting, sides):
     """Two sides that lie apart meet in one call: what the refusal says, and what the call did on its way there."""
     one, other = SIDES[APART[sides][0]], SIDES[APART[sides][1]]
-    parts, names = MEETINGS[meeting].parts, MEETINGS[meeting].names
+    parts = MEETINGS[meeting].parts
+    called = [name for part, name in zip(parts, MEETINGS[meeting].names, strict=False) if part == "argument"]
     inputs = _inputs(jax, parts, (one, other))
     lying = inputs if "argument" in parts else []
     call = CALLS[meeting](jax, one.make(jax), other.make(jax))
@@ -176,12 +180,9 @@ def meet(jax, see, meeting, sides):
         jax.block_until_ready(call(*inputs))
     except Exception as error:
         see(accepted=False, refused=_class(see, error))
-        see(devices=_both(see.names_devices(error, one.devices), see.names_devices(error, other.devices)))
-        see(parts=_both(see.names_part(error, parts[0]), see.names_part(error, parts[1])))
-        named = [
-            see.names_argument(error, *name) for part, name in zip(parts, names, strict=False) if part == "argument"
-        ]
-        see(named=all(named))
+        see(devices=WHICH[see.names_devices(error, one.devices), see.names_devices(error, other.devices)])
+        see(parts=WHICH[see.names_part(error, parts[0]), see.names_part(error, parts[1])])
+        see(named=all(see.names_argument(error, *name) for name in called))
     else:
         see(accepted=True, refused="no", devices="neither", parts="neither", named=False)
     see(compiled=see.compiled() - compiled)
@@ -323,7 +324,7 @@ def under(jax, see, how, meshes, array, act):
     except Exception as error:
         see(accepted=False, refused=_class(see, error), compiled=see.compiled() - compiled)
         mesh, devices = SIDES[meshes.split("_")[-1]].devices, SIDES[array].devices if array in SIDES else ()
-        see(named=_both(see.names_devices(error, devices), see.names_devices(error, mesh)))
+        see(named=WHICH[see.names_devices(error, devices), see.names_devices(error, mesh)])
     else:
         see(accepted=True, refused="no", named="neither", compiled=see.compiled() - compiled)
         see(value=see.same(y, arrays.value(ARRAY) + 1), devices=see.sharding(y)["devices"])
@@ -380,15 +381,15 @@ def called(jax, see, differs, fault, form):
     inputs = GIVES[form](x, y)
     before = _remember(see, [x, y])
     compiled = see.compiled()
-    for _ in range(2 if form == "hot" else 0):
-        jax.block_until_ready(program(_array(jax, built)))
+    if form == "hot":
+        jax.block_until_ready([program(_array(jax, built)) for _ in range(2)])
     see.step("call")
     try:
         jax.block_until_ready(program(*inputs))
     except Exception as error:
         see(accepted=False, refused=_class(see, error))
         see(named=see.names_argument(error, *IN_QUESTION.get(form, ("first", 0))))
-        see(shown=_both(SHOWN[differs](see, error, given), SHOWN[differs](see, error, built)))
+        see(shown=WHICH[SHOWN[differs](see, error, given), SHOWN[differs](see, error, built)])
     else:
         see(accepted=True, refused="no", named=False, shown="neither")
     see(compiled=see.compiled() - compiled)
@@ -431,7 +432,7 @@ def platforms(jax, see, form):
     except Exception as error:
         see(refused=_class(see, error))
         see(named=see.names_argument(error, "first", 0))
-        see(shown=_both(see.named(error, [here.platform]), see.named(error, [there.platform])))
+        see(shown=WHICH[_says(see, error, here), _says(see, error, there)])
     else:
         see(refused="no", named=False, shown="neither")
     see(compiled=see.compiled() - compiled)
@@ -460,8 +461,9 @@ def _array(jax, place):
 
 def _inputs(jax, parts, places):
     """An array for each side that is an argument; where none is, the host's for each that takes one."""
-    lying = [_array(jax, place) for part, place in zip(parts, places, strict=True) if part == "argument"]
-    return lying or [arrays.value(ARRAY)] * (2 if parts == ("in_shardings", "in_shardings") else 1)
+    if "argument" in parts:
+        return [_array(jax, place) for part, place in zip(parts, places, strict=True) if part == "argument"]
+    return [arrays.value(ARRAY)] * (2 if parts == ("in_shardings", "in_shardings") else 1)
 
 
 def _result(adds):
@@ -505,11 +507,9 @@ def _class(see, error):
     return ("internal " if see.named(error, INTERNAL) else "") + type(error).__name__
 
 
-def _both(one, other):
-    """Which of two sides something holds of."""
-    return {(True, True): "both", (True, False): "first", (False, True): "second"}.get(
-        (bool(one), bool(other)), "neither"
-    )
+def _says(see, error, device):
+    """Whether the message names the platform of a device."""
+    return see.named(error, [device.platform, device.platform.upper()]) != []
 
 
 def _all(seen):
