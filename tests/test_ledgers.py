@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from reports import ledgers, rules
 from reports.__main__ import main
 from reports.pages import renewed
@@ -37,6 +39,16 @@ def test_each_version_of_the_sweep_has_its_ledgers():
     versions = {version for version, _ in there}
     assert not there or versions >= set(planned.versions)
     assert {partitioner for _, partitioner in there} <= {"shardy", "gspmd"}
+
+
+@pytest.mark.parametrize("file", ["Makefile", "tox.ini"])
+def test_a_conformance_run_ends_with_the_check(file):
+    """After pytest, on a line of its own: both must succeed."""
+    lines = [line.strip() for line in (ROOT / file).read_text().splitlines()]
+    runs = [n for n, line in enumerate(lines) if "pytest conformance" in line and not line.startswith("#")]
+    assert runs
+    assert all("reports ledger check reports/out/latest.jsonl" in lines[n + 1] for n in runs)
+    assert all(line[:1] not in "-|" for n in runs for line in lines[n : n + 2])
 
 
 def test_the_pages_quote_the_ledgers_as_they_are():

@@ -106,7 +106,7 @@ def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -
     assert "usage: python -m reports" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["show", "diff", "site"])
+@pytest.mark.parametrize("name", ["show", "diff", "site", "sweep"])
 def test_help_teaches_the_exit_statuses(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main([name, "--help"])

@@ -298,6 +298,15 @@ def test_other_cases_and_other_rules_are_a_difference(
     assert "10 of 10 hold, was 9 of 9" in out
 
 
+def test_what_could_not_be_judged_is_a_difference(
+    tmp_path: Path, there: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    what = bad("PUT-01", *SAME, verdict="not_run", reason="8 devices are asked for, 4 are there")
+    assert run("check", record(tmp_path / "r", *judged(what, version="0.6.2")), "--ledgers", there) == 1
+    out = " ".join(capsys.readouterr().out.split())
+    assert "another verdict, 3 cells: not_run, 8 devices are asked for, 4 are there *_to_same-*" in out
+
+
 def test_a_version_without_a_ledger_is_said_and_passes(
     tmp_path: Path, there: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
