@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -73,11 +74,15 @@ def text(
 
 def how(seen: Seen) -> str:
     """``deviates, shares = "all"``; ``crashed, SIGSEGV at use``; ``unsupported, not there: export``."""
-    if seen.observed is None:
-        return visible(f"{seen.verdict}, {seen.reason}", 160)
-    pins = seen.observed if isinstance(seen.observed, list) else [seen.observed]
+    return _how(seen.verdict, seen.observed, seen.reason)
+
+
+def _how(verdict: str, observed: Any, reason: str | None) -> str:
+    if observed is None:
+        return visible(f"{verdict}, {reason}", 160)
+    pins = observed if isinstance(observed, list) else [observed]
     gists = " or ".join(gist(canonical(pin)) for pin in pins)
-    return visible(gists if seen.verdict == "hung" else f"{seen.verdict}, {gists}", 160)
+    return visible(gists if verdict == "hung" else f"{verdict}, {gists}", 160)
 
 
 def _places(pairs: Sequence[tuple[Ledger, Ledger]]) -> str:
@@ -96,7 +101,7 @@ def _parts(configuration: Configuration) -> tuple[str, ...]:
 
 
 def _changes(old: Ledger, new: Ledger, cases: Cases) -> pd.DataFrame:
-    """The cells that changed, as two runs are compared."""
+    """The cells that changed, as those of two runs are compared; what a ledger says of a cell counts as observed."""
     return diff.changes(diff.met(_frame(old, cases), _frame(new, cases)), b_is_whole=True)
 
 
@@ -109,8 +114,9 @@ def _frame(ledger: Ledger, cases: Cases) -> pd.DataFrame:
         states = {case: seen for seen in entry.seen for case in expand(seen.cases, there)}
         for case in there:
             seen = states.get(case)
-            verdict, observed = (seen.verdict.split(" or ")[0], how(seen)) if seen else (HOLDS, "")
-            rows.append((rule, case, entry.level, verdict, observed))
+            verdict = seen.verdict.split(" or ")[0] if seen else HOLDS
+            state = canonical([seen.verdict, seen.observed, seen.reason]) if seen else ""
+            rows.append((rule, case, entry.level, verdict, state))
     frame = pd.DataFrame(rows, columns=["rule", "case", "level", "verdict", "observed"], dtype=object)
     return frame.assign(name=frame["case"], pair=0)
 
@@ -118,11 +124,10 @@ def _frame(ledger: Ledger, cases: Cases) -> pd.DataFrame:
 def _rule(rule: str, old: Entry | None, new: Entry | None, changes: pd.DataFrame, cases: Cases) -> Difference | None:
     if old and new and rule_lines(rule, old) == rule_lines(rule, new):
         return None
-    level = (new or old or Entry("", {})).level
     if old is None or new is None:
-        there = new or old
-        told = f"{plural(there.total, 'cell')}, {there.count(*HELD)} hold" if there else ""
-        return Difference(rule, level, f"{'new' if new else 'gone'}: {told}", ())
+        word, there = ("new", new) if new else ("gone", old)
+        told = f"{word}: {plural(there.total, 'cell')}, {there.count(*HELD)} hold" if there else word
+        return Difference(rule, there.level if there else "", told, ())
     mine = changes[changes["rule"] == rule]
     lines = [
         line for category in _NOW for line in _kinds(mine[mine["category"] == category], category, cases.get(rule, ()))
@@ -139,7 +144,7 @@ def _rule(rule: str, old: Entry | None, new: Entry | None, changes: pd.DataFrame
         lines += wrap(f"was: {', '.join(_waivers(old)) or 'none'}", indent=6, hang=2)
     held, was = (f"{it.count(*HELD)} of {it.total}" for it in (new, old))
     counts = f"{held} hold" + (f", was {was if new.total != old.total else old.count(*HELD)}" if held != was else "")
-    return Difference(rule, level, counts, tuple(lines or ["    its patterns or their waivers differ"]))
+    return Difference(rule, new.level, counts, tuple(lines or ["    its patterns or their waivers differ"]))
 
 
 def _kinds(cells: pd.DataFrame, category: str, cases: Sequence[str]) -> list[str]:
@@ -161,7 +166,7 @@ def _kinds(cells: pd.DataFrame, category: str, cases: Sequence[str]) -> list[str
 
 
 def _state(verdict: Any, observed: Any) -> str:
-    return "held" if verdict == HOLDS else observed if isinstance(verdict, str) else "no cell"
+    return "held" if verdict == HOLDS else _how(*json.loads(observed)) if isinstance(verdict, str) else "no cell"
 
 
 def _question(id: str, old: Asked | None, new: Asked | None) -> Difference | None:

@@ -52,7 +52,8 @@ def gist(data: str) -> str:
         return f"exit {_value(parsed['exit'])}{touch}"
     raised = parsed.get("raised")
     if isinstance(raised, dict):
-        return f"{raised.get('class')} at {raised.get('at')}: {raised.get('message')}"
+        message = f": {raised['message']}" if raised.get("message") else ""
+        return f"{raised.get('class')} at {raised.get('at')}{message}"
     return fields(data)
 
 

@@ -298,6 +298,15 @@ def test_other_cases_and_other_rules_are_a_difference(
     assert "10 of 10 hold, was 9 of 9" in out
 
 
+def test_an_exception_is_told_by_its_class(tmp_path: Path, there: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    raised = {"class": "TypeError", "at": "put", "message": "0x7f"}
+    what = bad("PUT-01", *SAME, observed={"raised": raised}) | bad("DEV-01", CASES[1])
+    path = record(tmp_path / "r", *judged(what, version="0.5.3"))
+    assert run("check", path, "--ledgers", there) == 1
+    said = 'deviates otherwise, 3 cells: deviates, TypeError at put (was deviates, shares = "all")'
+    assert said in " ".join(capsys.readouterr().out.split())
+
+
 def test_what_could_not_be_judged_is_a_difference(
     tmp_path: Path, there: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
