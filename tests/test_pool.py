@@ -151,6 +151,19 @@ def test_a_request_is_hung_after_its_own_limit_and_the_others_keep_theirs(pool):
 
 
 @pytest.mark.parametrize("fork", [True], indirect=True)
+def test_what_is_queued_does_not_wait_for_a_host_that_hangs(pool, monkeypatch):
+    monkeypatch.setattr("impl.host.pool.STUCK", 0.1)
+    monkeypatch.setattr("impl.host.pool.WINDOW", 1)
+    hanging, *others = requests = [ask("sleeps"), ask("slow", seconds=0.3), *(ask("fine", i, n=i) for i in range(50))]
+    pool.want(requests)
+    assert pool.take(hanging).status == "hung"
+    assert {pool.attempts[request].outcome.status for request in others} == {"ended"}
+    assert len(run(pool, *others)) == pool.counts()["observations"] - 1
+    pool.close()
+    assert (pool.counts()["reruns"], pool.incidents()) == (0, [])
+
+
+@pytest.mark.parametrize("fork", [True], indirect=True)
 def test_a_limit_counts_from_the_begin_of_a_request_and_for_its_rerun_too(pool, tmp_path):
     first, second = run(pool, ask("slow", seconds=0.6), replace(ask("slow", 2), limit=0.3))  # it waits its turn
     assert (first.status, second.status) == ("ended", "ended")

@@ -53,13 +53,15 @@ def lacking(rule: Rule, case: Case, capabilities: Collection[str]) -> str | None
 
 def expected(rule: Rule, case: Case) -> Observation:
     """What the rule expects of the case, as recorded: its fields, or its outcomes by name."""
-    legal = {name: resolve(wanted, case) for name, wanted in rule.legal.items()}
-    return legal[None] if None in legal else {str(name): wanted for name, wanted in legal.items()}
+    return _recorded(legal(rule, case))
 
 
-def resolve(wanted: Observation, case: Case) -> Observation:
-    """An expectation with each "@name" replaced by the case's own property of that name."""
-    return {name: plain(getattr(case, value[1:])) if _refers(value) else value for name, value in wanted.items()}
+def legal(rule: Rule, case: Case) -> Mapping[str | None, Observation]:
+    """The rule's legal observations, by name, with each "@name" replaced by the case's own property of that name."""
+    return {
+        outcome: {name: plain(getattr(case, it[1:])) if _refers(it) else it for name, it in wanted.items()}
+        for outcome, wanted in rule.legal.items()
+    }
 
 
 def references(rule: Rule) -> set[str]:
@@ -107,18 +109,22 @@ def _refers(value: Any) -> bool:
     return isinstance(value, str) and value.startswith("@")
 
 
+def _recorded(legal: Mapping[str | None, Observation]) -> Observation:
+    return legal[None] if None in legal else {str(name): wanted for name, wanted in legal.items()}
+
+
 def _one(rule: Rule, case: Case, outcome: Outcome, capabilities: Collection[str]) -> Judged:
     if (missing := lacking(rule, case, capabilities)) is not None:
         return Judged("unsupported", expected(rule, case), reason=missing)
-    judged = Judged("error", expected(rule, case), reason=outcome.reason)
+    allowed = legal(rule, case)
+    judged = Judged("error", _recorded(allowed), reason=outcome.reason)
     if outcome.status in ("not_run", "error"):
         return replace(judged, verdict=outcome.status)
     facts = known(outcome)
     judged = replace(judged, observed={name: facts[name] for name in sorted(rule.fields & facts.keys())}, reason=None)
     died = outcome.status in ("crashed", "hung")
     undecided = False
-    for name, wanted in rule.legal.items():
-        wanted = resolve(wanted, case)
+    for name, wanted in allowed.items():
         seen = wanted.keys() & facts.keys()
         agreed = all(agrees(key, wanted[key], facts[key]) for key in seen)
         if agreed and len(seen) == len(wanted):

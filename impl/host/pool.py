@@ -25,6 +25,7 @@ from .facts import Configuration, Hello, Incident, Outcome, Request
 from .launch import Forking, Launcher, launcher, told, words
 from .talk import Attempt, Talk
 
+STUCK = 1.0  # seconds in one probe after which another host goes on with what is queued
 WINDOW = 32  # requests on their way to one host
 BACKLOG = 2_000  # requests sent ahead of being taken, per configuration
 TRIALS = 4  # replays of one death at a time
@@ -246,11 +247,20 @@ class Pool:
             while lane.queue:
                 lane.queue.popleft().outcome = Outcome("not_run", reason=lane.problem)
         elif not self.closing:
-            while len(lane.workers) < self.hosts:
+            while len(lane.workers) < self.hosts or self._stuck(lane):
                 lane.workers.append(self._launch(lane))
                 lane.launched += 1
             for talk in lane.workers:
                 self._feed(lane, talk)
+
+    def _stuck(self, lane: Lane) -> bool:
+        """Whether what is queued waits for hosts that may be hung: as many again go on with it meanwhile."""
+        before = time.monotonic() - STUCK
+        return (
+            bool(lane.queue)
+            and len(lane.workers) < 2 * self.hosts
+            and all(talk.current is not None and talk.since < before for talk in lane.workers)
+        )
 
     def _feed(self, lane: Lane, talk: Talk) -> None:
         if talk.hello is None or talk.deaf or talk in self.endings:
