@@ -286,7 +286,7 @@ REVIEWED = {
     "DEV-04": "11afa6de",
     "DEV-05": "420e8d0d",
     "DEV-06": "7fd2cbec",
-    "DEV-07": "65dc403b",
+    "DEV-07": "e11bff3a",
     "DEV-08": "7ec3e877",
     "DEV-09": "e99abe90",
     "DEV-10": "99e22ed9",

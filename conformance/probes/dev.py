@@ -60,6 +60,8 @@ MEETINGS = {
     "map": Meeting(("argument", "shard_map")),
     "map_eager": Meeting(("argument", "shard_map"), (("x", 0),)),
     "map_constraint": Meeting(("constraint", "shard_map")),
+    "map_in": Meeting(("in_shardings", "shard_map")),
+    "map_out": Meeting(("shard_map", "out_shardings")),
     "maps": Meeting(("shard_map", "shard_map")),
     "inner_in": Meeting(("argument", "jit")),
     "inner_out": Meeting(("argument", "jit")),
@@ -151,6 +153,8 @@ CALLS = {
     "map": lambda jax, one, other: jax.jit(lambda first: _mapped(jax, other)(first)),
     "map_eager": lambda jax, one, other: _mapped(jax, other),
     "map_constraint": lambda jax, one, other: jax.jit(lambda first: _mapped(jax, other)(_constrain(jax, first, one))),
+    "map_in": lambda jax, one, other: jax.jit(lambda first: _mapped(jax, other)(first), in_shardings=one),
+    "map_out": lambda jax, one, other: jax.jit(lambda first: _mapped(jax, one)(first), out_shardings=other),
     "maps": lambda jax, one, other: jax.jit(lambda first: _mapped(jax, other)(_mapped(jax, one)(first)) - 1),
     "inner_in": lambda jax, one, other: jax.jit(lambda first: jax.jit(lambda x: x + 1, in_shardings=other)(first)),
     "inner_out": lambda jax, one, other: jax.jit(lambda first: jax.jit(lambda x: x + 1, out_shardings=other)(first)),
@@ -508,8 +512,8 @@ def _class(see, error):
 
 
 def _says(see, error, device):
-    """Whether the message names the platform of a device."""
-    return see.named(error, [device.platform, device.platform.upper()]) != []
+    """Whether the message says which platform a device is of."""
+    return see.named(error, [repr(device), f"platform {device.platform.upper()}"]) != []
 
 
 def _all(seen):
