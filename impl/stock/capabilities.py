@@ -1,7 +1,8 @@
 """What the installed JAX and its devices can do, found by asking and trying, never by a version.
 
 A rule or a case names what it needs; a cell of something that is not here is `unsupported`. Every start of a host asks
-all of it, so nothing here compiles. What is offered and does not work is no missing capability: it is a deviation.
+all of it, so nothing here compiles. What no API tells is tried: pointers, and the types of numbers that a device holds.
+Elsewhere, what is offered and does not work is no missing capability: it is a deviation.
 """
 
 from __future__ import annotations
