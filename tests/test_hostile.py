@@ -80,9 +80,8 @@ def test_a_segfault_at_once(tmp_path):
     assert run.status == 1
     verdicts = run.verdicts(case=REORDER)
     assert set(verdicts.values()) == {"crashed"}
-    assert {(cell["observed"]["signal"], cell["observed"]["touch"]) for cell in run.cells.values()} == {
-        ("SIGSEGV", "put")
-    }
+    put = [cell["observed"] for cell in run.cells.values() if cell["observation"] == "put.put"]
+    assert {(observed["signal"], observed["touch"]) for observed in put} == {("SIGSEGV", "put")}
     assert "Segmentation fault" in run.text, "the host's stderr is in the report"
     assert "python -m conformance run" in run.text
 

@@ -11,7 +11,7 @@ __all__ = ["environment", "load", "start"]
 
 def start(target, partitioner):
     subject: Any = stock.start(target, partitioner)
-    see = subject.see
+    hello, see = subject.hello, subject.see
 
     def counted(note):
         file = os.open(os.environ["SHARDSPEC_COUNT"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -19,5 +19,10 @@ def start(target, partitioner):
         os.close(file)
         return see(note)
 
-    subject.see = counted
+    def observed_from_here_on():
+        facts = hello()  # looks around by itself
+        subject.see = counted
+        return facts
+
+    subject.hello = observed_from_here_on
     return subject
