@@ -275,25 +275,30 @@ FORMS = {
 
 
 def follow(jax, see, place, loose, form, turn):
-    """An array at a place and an argument that is committed nowhere are added, in either turn."""
+    """An array at a place and an argument that is committed nowhere are added, in either turn, and added again."""
     x, y = _array(jax, SIDES[place]), jax.block_until_ready(LOOSE[loose](jax))
     lying = [y] if loose.startswith("free") else []
     before = _remember(see, lying)
+    call = FORMS[form](jax)
     see.step("call")
-    z = FORMS[form](jax)(*((x, y) if turn == "last" else (y, x)))
-    see(value=see.same(z, arrays.value(ARRAY) + _holds(loose)))
-    see(devices=see.sharding(z)["devices"], committed=see.committed(z))
+    results = [call(*((x, y) if turn == "last" else (y, x))) for _ in range(2)]
+    see(value=_all([see.same(z, arrays.value(ARRAY) + _holds(loose)) for z in results]))
+    see(devices=_all([see.sharding(z)["devices"] for z in results]))
+    see(committed=_all([see.committed(z) for z in results]))
     see(loose=_left(see, lying, before, _holds(loose)))
 
 
-def take(jax, see, place, loose):
-    """A program whose in_shardings name a place is given an argument that is committed nowhere."""
+def take(jax, see, meeting, place, loose):
+    """A call whose other side lies at a place is given an argument that is committed nowhere, and given it again."""
     y = jax.block_until_ready(LOOSE[loose](jax))
     lying = [y] if loose.startswith("free") else []
     before = _remember(see, lying)
+    call = CALLS[meeting](jax, SIDES[place].make(jax), SIDES[place].make(jax))
     see.step("call")
-    z = jax.jit(lambda first: first + 1, in_shardings=SIDES[place].make(jax))(y)
-    see(value=see.same(z, _holds(loose) + 1), devices=see.sharding(z)["devices"], committed=see.committed(z))
+    results = [call(y) for _ in range(2)]
+    see(value=_all([see.same(z, _result(False)) for z in results]))
+    see(devices=_all([see.sharding(z)["devices"] for z in results]))
+    see(committed=_all([see.committed(z) for z in results]))
     see(loose=_left(see, lying, before, _holds(loose)))
 
 
@@ -518,4 +523,4 @@ def _says(see, error, device):
 
 def _all(seen):
     """What all are, or "differs"."""
-    return seen[0] if len(set(seen)) == 1 else "differs"
+    return seen[0] if all(it == seen[0] for it in seen) else "differs"
