@@ -257,14 +257,22 @@ def agree(jax, see, meeting, sides):
 
 # --- what is committed nowhere ----------------------------------------------------------------------------------------
 
+
+def _free_on(jax, device):
+    """An uncommitted array that lies on another device than the default one."""
+    with jax.default_device(jax.devices()[device]):
+        return jax.block_until_ready(jax.device_put(arrays.value(ARRAY)))
+
+
 LOOSE = {
     "free": lambda jax: jax.device_put(arrays.value(ARRAY)),
+    "free_1": lambda jax: _free_on(jax, 1),
     "free_0d": lambda jax: jax.device_put(np.float32(3)),
     "numpy": lambda jax: arrays.value(ARRAY),
     "np_scalar": lambda jax: np.float32(3),
     "python": lambda jax: 3.0,
 }
-"""Arguments that are committed to no device; the first two are arrays that lie somewhere all the same."""
+"""Arguments that are committed to no device; those called free are arrays, which lie on one all the same."""
 
 FORMS = {
     "jit": lambda jax: jax.jit(lambda first, second: first + second),
@@ -483,7 +491,7 @@ def _result(adds):
 
 def _holds(loose):
     """The value of an argument that is committed nowhere."""
-    return arrays.value(ARRAY) if loose in ("free", "numpy") else np.float32(3)
+    return arrays.value(ARRAY) if loose in ("free", "free_1", "numpy") else np.float32(3)
 
 
 def _remember(see, xs):

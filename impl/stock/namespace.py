@@ -22,6 +22,7 @@ NAMES = (
     "ShapeDtypeStruct",
     "block_until_ready",
     "clear_caches",
+    "default_device",
     "device_get",
     "device_put",
     "devices",
