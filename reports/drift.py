@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from reports.ledgers import Asked, Entry, Ledger, Seen, canonical, rule_lines
 from reports.patterns import compress, expand
 from reports.rules import Rule, title
 from reports.text import fields, gist, plural, visible, wrap
-from reports.words import HELD, Configuration
+from reports.words import HELD, UNJUDGED, Configuration
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,13 +125,12 @@ def _rule(rule: str, old: Entry | None, new: Entry | None, changes: pd.DataFrame
     if old and new and rule_lines(rule, old) == rule_lines(rule, new):
         return None
     if old is None or new is None:
-        word, there = ("new", new) if new else ("gone", old)
-        told = f"{word}: {plural(there.total, 'cell')}, {there.count(*HELD)} hold" if there else word
-        return Difference(rule, there.level if there else "", told, ())
+        word, only = ("new", new) if new else ("gone", old)
+        told = f"{word}: {plural(only.total, 'cell')}, {only.count(*HELD)} hold" if only else word
+        return Difference(rule, only.level if only else "", told, ())
     mine = changes[changes["rule"] == rule]
-    lines = [
-        line for category in _NOW for line in _kinds(mine[mine["category"] == category], category, cases.get(rule, ()))
-    ]
+    there = _judged(old, new, mine["case"], cases.get(rule, ()))
+    lines = [line for category in _NOW for line in _kinds(mine[mine["category"] == category], category, there)]
     if rule not in cases:
         lines += wrap(f"verdicts: {_counts(new.cells)}; was {_counts(old.cells)}", indent=4, hang=2)
         lines += wrap("which cells is not known: the suite at hand has other cases", indent=4, hang=2)
@@ -147,7 +146,13 @@ def _rule(rule: str, old: Entry | None, new: Entry | None, changes: pd.DataFrame
     return Difference(rule, new.level, counts, tuple(lines or ["    its patterns or their waivers differ"]))
 
 
-def _kinds(cells: pd.DataFrame, category: str, cases: Sequence[str]) -> list[str]:
+def _judged(old: Entry, new: Entry, changed: Iterable[str], cases: Sequence[str]) -> frozenset[str]:
+    """The cases that patterns tell apart: those judged on both sides, and those that changed."""
+    unjudged = [expand(it.cases, cases) for it in (*old.seen, *new.seen) if it.verdict in UNJUDGED]
+    return frozenset(cases).difference(*unjudged) | frozenset(changed)
+
+
+def _kinds(cells: pd.DataFrame, category: str, cases: Collection[str]) -> list[str]:
     """Each kind of change with the patterns of its cells."""
     lines: list[str] = []
     kinds: dict[tuple[str, str], list[str]] = {}

@@ -24,7 +24,8 @@ _CHAPTER: Mapping[str, Callable[[Entry], int]] = {
 }
 _LEGEND = """\
 A rule's row says how many of its cells do not hold: . none, ! some of these end
-or hang the process, - none judged (the rule is out of force, or no such API)."""
+or hang the process, - none judged (the rule is out of force, or no such API).
+Where the partitioners differ, the row is {first}'s and the next one the other's."""
 
 Places = Mapping[str, Mapping[str, Ledger]]
 """Ledgers by partitioner and version."""
@@ -40,7 +41,8 @@ def matrix(ledgers: Sequence[Ledger]) -> str:
         for start in range(0, len(versions), most):
             heading = f"{subject} {target}, {' and '.join(places)}"
             blocks.append("\n".join([*wrap(visible(heading)), "", *_block(places, versions[start : start + most])]))
-    return "\n\n".join([*blocks, _LEGEND])
+    first = next((name for name in ("shardy", "gspmd") if any(it.partitioner == name for it in ledgers)), "the first")
+    return "\n\n".join([*blocks, _LEGEND.format(first=first)])
 
 
 def details(ledgers: Sequence[Ledger], wanted: Sequence[str], rules: Mapping[str, Rule] | None = None) -> str:
@@ -78,9 +80,11 @@ def _block(places: Places, versions: Sequence[str]) -> list[str]:
             name = chapter if what == "cells" else ""
             rows = _rows(f"{plain(name, 5):<5} {what}", places, versions, partial(_total, rules, count))
             lines += rows if what in ("cells", "hold") or _any(rows) else []
-        for rule in rules:
-            rows = _rows(f"  {plain(rule, 9)} {levels[rule]}", places, versions, partial(_failing, rule))
-            lines += rows if _any(rows) else []
+        named = [
+            _rows(f"  {plain(rule, 9)} {levels[rule]}", places, versions, partial(_failing, rule)) for rule in rules
+        ]
+        lines += [row for rows in named if _any(rows) for row in rows]
+        lines += [f"  and {plural(n, 'rule')} with none" for n in [sum(not _any(rows) for rows in named)] if n]
     return lines
 
 
@@ -95,7 +99,8 @@ def _rows(label: str, places: Places, versions: Sequence[str], told: Callable[[L
     agreed = [{column for column in columns if column} for columns in zip(*of_each.values(), strict=True)]
     if all(len(said) <= 1 for said in agreed):
         return [_row(label, ["".join(said) for said in agreed])]
-    return [_row(label, []), *(_row(f"    {plain(name, 14)}", columns) for name, columns in of_each.items())]
+    (_, first), *others = of_each.items()
+    return [_row(label, first), *(_row(f"        {plain(name, 11)}", told) for name, told in others)]
 
 
 def _row(label: str, columns: Iterable[str]) -> str:

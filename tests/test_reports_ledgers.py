@@ -347,6 +347,18 @@ PUT-01 MUST: Sentence of PUT-01.
     assert "new: 9 cells, 9 hold" in capsys.readouterr().out, "PUT-02 is in force from 0.5 on"
 
 
+def test_patterns_of_a_difference_need_not_tell_apart_what_neither_side_judged(
+    tmp_path: Path, there: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lacking = {"verdict": "unsupported", "observed": {}, "reason": "not there: pointers (the rule)"}
+    for version, what in (("0.7.1", bad("PUT-01", *SAME[1:])), ("0.7.2", {})):
+        what = what | bad("PUT-01", SAME[0], **lacking)
+        assert run("write", record(tmp_path / "r", *judged(what, version=version)), "--ledgers", there) == 0
+    capsys.readouterr()
+    assert run("diff", "0.7.1", "0.7.2", "--ledgers", there) == 0
+    assert 'now holds, 2 cells (was deviates, shares = "all")\n      *_to_same-*\n' in capsys.readouterr().out
+
+
 def test_ledgers_older_than_the_suite_are_compared_by_their_counts(
     there: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -373,7 +385,8 @@ PUT   cells              9    18    18
       hold               6    15    18
       deviate            0     3     0
       crash or hang      3     0     0
-  PUT-01 MUST           3!     3     ."""
+  PUT-01 MUST           3!     3     .
+  and 1 rule with none"""
     )
 
 
@@ -385,7 +398,7 @@ def test_partitioners_that_differ_have_a_row_each(
     capsys.readouterr()
     assert run("show", "--ledgers", there) == 0
     out = capsys.readouterr().out
-    assert "  PUT-02 MUST\n    shardy                     .     .\n    gspmd                -     .     1\n" in out
+    assert "  PUT-02 MUST                  .     .\n        gspmd            -     .     1\n" in out
 
 
 def test_ten_versions_fit_in_80_columns_and_twelve_do_with_the_rest_beneath(
