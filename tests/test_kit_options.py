@@ -7,16 +7,18 @@ from pathlib import Path
 import pytest
 
 from conformance.kit.options import options
-from conformance.kit.rules import Contract, Rule
+from conformance.kit.rules import Chapter, Contract, Rule
 from conformance.kit.strict import Mistake
 
 RULES = {id: Rule(id, "t", "w", 1, "0.4", "puts", expect={"a": 1}) for id in ("PUT-01", "PUT-02", "ORD-01")}
+CHAPTERS = ("ORD", "PUT", "KEY")
 
 
 def ask(**more):
     given = {"subject": "stock", "pythons": [], "target": "cpu:8", "partitioner": "both", "rules": []}
     limits = {"cell_timeout": 60.0, "hosts": 1, "record": Path("a.jsonl")}
-    return options(Contract({}, (), RULES), **{**given, **limits, **more})
+    chapters = {it: Chapter(it, "t", tuple(rule for rule in RULES.values() if rule.chapter == it)) for it in CHAPTERS}
+    return options(Contract(chapters, (), RULES), **{**given, **limits, **more})
 
 
 def test_the_default_is_this_python_under_both_partitioners():
@@ -44,7 +46,11 @@ def test_a_python_is_found_by_path_or_name_and_stays_the_link_that_it_is(tmp_pat
 @pytest.mark.parametrize(
     ("asked", "complaint"),
     [
-        ({"rules": ["PUT-9*"]}, "--rule PUT-9*: no rule of the contract matches; there are PUT-0"),
+        (
+            {"rules": ["PUT-9*"]},
+            "--rule PUT-9*: no rule of the contract matches; there are ORD-01 to ORD-01 and PUT-01 to PUT-02; repeat",
+        ),
+        ({"rules": ["put-0*"]}, "--rule put-0*: no rule of the contract matches; write PUT-0*"),
         ({"target": "gpu"}, "--target gpu: unknown; give cpu:N, such as cpu:8"),
         ({"target": "cpu:0"}, "--target cpu:0: unknown"),
         ({"partitioner": "all"}, "--partitioner all: unknown; give shardy, gspmd or both"),

@@ -370,6 +370,32 @@ def test_a_mistake_is_one_line_and_nothing_runs(toy, workers):
     assert not run.record.exists()
 
 
+def test_a_record_without_a_name_is_a_mistake(toy):
+    run = toy("fine").run("toy", "--record", "")
+    assert run.result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "cannot be written: it is not a regular file; name another file" in run.result.stderr.str()
+    assert not run.observed
+
+
+@pytest.mark.parametrize(("arguments", "selected"), [((), False), (("-k", "TOY"), True), (("--rule", "TOY-0*"), True)])
+def test_what_a_judge_of_workers_leaves_behind_is_a_selection_only_if_something_was_selected(toy, arguments, selected):
+    run = toy("fine", "other")
+    Path("conftest.py").write_text(
+        Path("conftest.py").read_text()
+        + """
+import os
+def pytest_configure(config):
+    global worker
+    worker = hasattr(config, "workerinput")
+def pytest_runtest_logreport(report):
+    if not worker:
+        os._exit(9)
+"""
+    )
+    run.run("toy", "-n", "2", *arguments)
+    assert [line["selected"] for line in run.lines] == [selected]
+
+
 def test_a_malformed_waiver_stops_the_run_before_it_starts(toy):
     run = toy("fine", waivers=kit_toy.WAIVER.replace('"TOY-02"', '"TOY-99"')).run("toy")
     assert run.result.ret == pytest.ExitCode.USAGE_ERROR

@@ -9,7 +9,6 @@ import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -58,14 +57,22 @@ def options(
         raise Mistake("--cell-timeout wants seconds above 0, --hosts at least 1")
     for pattern in rules:
         if not any(fnmatchcase(rule, pattern) for rule in contract.rules):
-            near = get_close_matches(pattern.upper(), contract.rules, 3, 0.5) or list(contract.rules)[:3]
-            raise Mistake(f"--rule {pattern}: no rule of the contract matches; there are {', '.join(near)}, ...")
+            raise Mistake(f"--rule {pattern}: no rule of the contract matches; {_hint(pattern, contract)}")
     partitioners = PARTITIONERS if partitioner == "both" else (partitioner,)
     found = [executable(python) for python in pythons] or [sys.executable]
     configurations = tuple(Configuration(subject, python, target, it) for python in found for it in partitioners)
     if len(set(configurations)) < len(configurations):
         raise Mistake(f"--subject-python {_twice(found)} is given twice; give each Python once")
     return Options(configurations, tuple(rules), cell_timeout, hosts, record)
+
+
+def _hint(pattern: str, contract: Contract) -> str:
+    upper = pattern.upper()
+    if any(fnmatchcase(rule, upper) for rule in contract.rules):
+        return f"write {upper}"
+    chapters = [[rule.id for rule in chapter.rule] for chapter in contract.chapters.values()]
+    there = " and ".join(f"{ids[0]} to {ids[-1]}" for ids in chapters if ids)
+    return f"there are {there}; repeat --rule for several patterns"
 
 
 def executable(python: str) -> str:

@@ -63,6 +63,9 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(str(mistake)) from None
 
 
+PICKING = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf", "stepwise", "maxfail")
+
+
 class Unexpected(Exception):  # noqa: N818
     """Raised in a cell that makes the run red."""
 
@@ -167,6 +170,15 @@ class Conformance:
         paths = [(base / argument.partition("::")[0]).resolve() for argument in self.config.args]
         return any(path in (SUITE, *SUITE.parents) or (not whole and SUITE in path.parents) for path in paths)
 
+    @property
+    def narrowed(self) -> bool:
+        """Whether the run was asked for less than the whole suite."""
+        return bool(self.config.option.rule) or not self.asked(whole=True)
+
+    def _picks(self) -> bool:
+        """Whether an option of pytest may leave cells out; which ones, only those who collect know."""
+        return any(getattr(self.config.option, it, None) for it in PICKING)
+
     def prepare(self) -> Run:
         """Checks everything that can be checked before a host is started."""
         if self.run is None:
@@ -189,11 +201,11 @@ class Conformance:
                 writer = records.Writer(records.part(asked.record, self.worker) if self.worker else asked.record)
             self.run = Run(contract, known, asked, writer, self.worker or "main")
             if self.controls:
-                self.run.announce()
+                self.run.announce(selected=self.narrowed or self._picks())
         return self.run
 
     def _record(self) -> Path:
-        if self.config.option.record:
+        if self.config.option.record is not None:
             return self.config.invocation_params.dir / str(self.config.option.record)
         default = self.config.rootpath / RECORD
         with contextlib.suppress(OSError):
@@ -248,8 +260,7 @@ class Conformance:
             return
         option = self.config.option
         cells = [item.cell for item in session.items if isinstance(item, CellItem)]
-        narrowed = bool(option.rule) or not self.asked(whole=True)
-        self.run.begin(cells, narrowed=narrowed, stops=bool(option.maxfail))
+        self.run.begin(cells, narrowed=self.narrowed, stops=bool(option.maxfail))
         if self.worker is None and not option.collectonly:
             self.run.want(cells)
         gc.freeze()  # the cells stay; nobody need walk them again

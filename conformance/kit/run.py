@@ -87,9 +87,9 @@ class Run:
             cells += look.cells(lambda rule: self.options.chosen(rule.id))
         return cells
 
-    def announce(self) -> None:
+    def announce(self, selected: bool) -> None:
         """Starts the record that workers' parts will be merged into; until then it is a partial one."""
-        self._header((), selected=True)
+        self._header((), selected)
         self.begun = True
 
     def merge(self) -> None:
