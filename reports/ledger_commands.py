@@ -148,7 +148,7 @@ def _check(options: argparse.Namespace) -> int:
     pairs: list[tuple[Ledger, Ledger]] = []
     cases: list[dict[str, Sequence[str]]] = []
     for judged in run.configurations:
-        path = options.ledgers / f"{judged.configuration.name}.toml"
+        path = options.ledgers / ledgers.file(judged.configuration)
         if path.exists():
             pairs.append((ledgers.read(path), summed.ledger(run, judged, contract)))
             cases.append(summed.cases(run, judged))

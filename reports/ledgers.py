@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.patterns import compress, expand
+from reports.text import visible
 from reports.words import PARTS, VERDICTS, Configuration, release
 
 FOLDER = Path(__file__).parent / "ledger"
@@ -96,7 +97,14 @@ class Ledger:
     @property
     def file(self) -> str:
         """The name of its file."""
-        return f"{self.configuration.name}.toml"
+        return file(self.configuration)
+
+
+def file(configuration: Configuration) -> str:
+    """The name of a configuration's ledger; a `LedgerError` where it would lie in another folder."""
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", configuration.name):
+        raise LedgerError(f"{visible(configuration.name)!r} is no name for a ledger")
+    return f"{configuration.name}.toml"
 
 
 def text(ledger: Ledger) -> str:
@@ -241,7 +249,8 @@ def _value(value: Any) -> str:
         return "{" + ", ".join(f"{_key(key)} = {_value(it)}" for key, it in value.items()) + "}"
     if isinstance(value, list):
         return f"[{', '.join(map(_value, value))}]"
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    told = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return told.encode("utf-8", "replace").decode()  # half a surrogate pair is no text
 
 
 def _key(key: str) -> str:

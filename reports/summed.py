@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reports.ledgers import Answer, Asked, Entry, Ledger, LedgerError, Seen, canonical, text
+from reports.ledgers import Answer, Asked, Entry, Ledger, LedgerError, Seen, canonical, file, text
 from reports.patterns import compress
 from reports.rules import Contract
 from reports.run import Judged, Run
@@ -68,7 +68,7 @@ def write(run: Run, folder: Path, contract: Contract, although_red: bool = False
             yield name, f"no ledger, the run is red: {'; '.join(wrong)}", False
             continue
         made = text(ledger(run, judged, contract))
-        path = folder / f"{name}.toml"
+        path = folder / file(judged.configuration)
         before = path.read_text("utf-8") if path.exists() else None
         path.write_text(made, "utf-8")
         yield name, "new" if before is None else "unchanged" if before == made else "changed", True

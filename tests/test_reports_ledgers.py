@@ -156,6 +156,37 @@ def test_where_the_subject_varies_the_ledger_is_the_same(tmp_path: Path) -> None
     assert 'observed = [\n    {hung = true, touch = "use"},\n    {signal = "SIGSEGV", touch = "use"},\n]\n' in text
 
 
+ODD = ['"', "\\", "a\nb", "\x00\x1b[2J", "\x7f", "é世", "\u2028", "", "a.b", "]]", "'" * 3, '"' * 3, "# x", "true"]
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_any_text_in_a_record_is_plain_text_in_a_ledger(tmp_path: Path, odd: str) -> None:
+    seen = {"shares": odd, odd: [odd, {odd: True}, 1.5, -3], "nested": {"x": [[], {}]}}
+    path = record(tmp_path / "r", *judged(bad("PUT-01", CASES[0], observed=seen)))
+    assert run("write", path, "--ledgers", tmp_path / "l") == 0
+    assert run("validate", "--ledgers", tmp_path / "l") == 0
+    assert run("check", path, "--ledgers", tmp_path / "l") == 0
+    (entry,) = ledgers.read(tmp_path / "l" / "stock-0.10.2-cpu8-shardy.toml").rule["PUT-01"].seen
+    assert entry.observed == seen
+
+
+def test_half_a_surrogate_pair_makes_no_other_difference(tmp_path: Path) -> None:
+    path = record(tmp_path / "r", *judged(bad("PUT-01", CASES[0], observed={"shares": "\ud800"})))
+    assert run("write", path, "--ledgers", tmp_path / "l") == 0
+    assert run("check", path, "--ledgers", tmp_path / "l") == 0
+
+
+@pytest.mark.parametrize("command", ["write", "check"])
+@pytest.mark.parametrize("subject", ["../x", "/tmp/x", ".x"])
+def test_no_record_names_a_file_elsewhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, subject: str
+) -> None:
+    path = whole(tmp_path / "r", *(cell("PUT-01", case, subject=subject) for case in CASES))
+    assert run(command, path, "--ledgers", tmp_path / "l") == 2
+    assert "is no name for a ledger" in capsys.readouterr().err
+    assert sorted(it.name for it in tmp_path.rglob("*") if it.is_file()) == ["r"]
+
+
 def test_unsupported_cells_have_their_reason(tmp_path: Path) -> None:
     what = bad("PUT-01", *SAME, verdict="unsupported", observed={}, reason="not there: export (the rule)")
     assert run("write", record(tmp_path / "r", *judged(what)), "--ledgers", tmp_path) == 0
