@@ -41,6 +41,15 @@ def test_each_version_of_the_sweep_has_its_ledgers():
     assert {partitioner for _, partitioner in there} <= {"shardy", "gspmd"}
 
 
+@pytest.mark.skipif(not FILES, reason="no ledgers yet")
+def test_same_sharding_copies_start_to_be_copies_in_0_6_2(capsys):
+    assert main(["ledger", "diff", "0.5.3", "0.6.2"]) == 0
+    (copies,) = [part for part in capsys.readouterr().out.split("\n\n") if part.startswith("PUT-17 ")]
+    starts = copies[copies.index("now holds") :]
+    assert 'was deviates, shares = "all"' in starts
+    assert "*_to_same-*" in starts
+
+
 @pytest.mark.parametrize("file", ["Makefile", "tox.ini"])
 def test_a_conformance_run_ends_with_the_check(file):
     """After pytest, on a line of its own: both must succeed."""
