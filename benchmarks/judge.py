@@ -1,6 +1,8 @@
-"""A whole run of the judge as a program: pytest with the arguments given, then the run's peak memory, to a file."""
+"""A whole run of the judge as a program: pytest with the arguments given, then what that took, to a file."""
 
+import json
 import sys
+import time
 from pathlib import Path
 
 
@@ -23,5 +25,5 @@ if __name__ == "__main__":
 
     file, *arguments = sys.argv[1:]
     status = pytest.main(arguments)
-    Path(file).write_text(str(peak_memory()))
+    Path(file).write_text(json.dumps({"peak_memory": peak_memory(), "cpu_seconds": time.process_time()}))
     sys.exit(status)

@@ -103,10 +103,10 @@ class WholeRun:
     def setup_cache(self) -> dict[str, float]:
         """The figures of one run. asv shares them between the benchmarks; as no call is timed, nothing is forced."""
         with tempfile.TemporaryDirectory() as folder:
-            memory, record = Path(folder, "memory"), Path(folder, "record")
+            taken, record = Path(folder, "taken"), Path(folder, "record")
             began = time.perf_counter()
             # -P: this folder is not on the judge's path
-            judge = [sys.executable, "-P", str(Path(__file__).with_name("judge.py")), str(memory)]
+            judge = [sys.executable, "-P", str(Path(__file__).with_name("judge.py")), str(taken)]
             run = subprocess.run(
                 [*judge, "conformance", "-q", "-p", "no:cacheprovider", "--record", str(record)],
                 cwd=ROOT,
@@ -121,7 +121,7 @@ class WholeRun:
                 raise RuntimeError(f"the run is not whole (exit {run.returncode}):\n{run.stdout}")
             return {
                 "seconds": seconds,
-                "peak_memory": int(memory.read_text()) / 1e6,
+                **json.loads(taken.read_text()),
                 **{name: footer[name] for name in ("cells", "observations", "reruns")},
                 "crashed": footer["verdicts"].get("crashed", 0),
             }
@@ -137,7 +137,12 @@ class WholeRun:
     @attributes(unit="MB")
     def track_peak_memory(self, run: dict[str, float]) -> float:
         """Of the judge alone."""
-        return run["peak_memory"]
+        return run["peak_memory"] / 1e6
+
+    @attributes(unit="s")
+    def track_cpu_seconds_per_1000_cells(self, run: dict[str, float]) -> float:
+        """Of the judge alone, pytest included, its start included."""
+        return run["cpu_seconds"] / run["cells"] * 1000
 
     @attributes(params=["cells", "observations", "crashed", "reruns"], param_names=["what"], unit="")
     def track_count(self, run: dict[str, float], what: str) -> float:

@@ -98,8 +98,9 @@ def test_the_memory_of_a_whole_run_is_the_judges_alone(tmp_path):
     large = b"x" * 300_000_000  # getrusage would give every child of this process as much
     judge = [sys.executable, "-P", SUITES / "judge.py", tmp_path / "peak", "--version"]
     subprocess.run(judge, cwd=tmp_path, check=True, capture_output=True)
-    peak = float((tmp_path / "peak").read_text())
-    assert 10e6 < peak < 150e6 < len(large)
+    taken = json.loads((tmp_path / "peak").read_text())
+    assert 10e6 < taken["peak_memory"] < 150e6 < len(large)
+    assert 0 < taken["cpu_seconds"] < 60
 
 
 def test_a_stopwatch_stands_still_outside(monkeypatch):
