@@ -416,14 +416,16 @@ def _lies(jax, see, source, array, x):
 
 
 def _twice(jax, see, x, source, target, order, array):
-    """What a call did that puts `x` twice; the input is not looked at."""
+    """What a call did that puts `x` twice, and the first look at `x`: which of them meets a null pointer, varies."""
     where = places.make(jax, source, target)
     see.step("put")
     try:
         ys = jax.block_until_ready(jax.device_put([x, x], where, donate=ORDERS[order]))
+        result = "done" if all(see.same(y, arrays.value(array)) == "same" for y in ys) else "differs"
     except Exception as error:
-        return {"result": "refused" if see.named(error, ("donat",)) else type(error).__name__}
-    return {"result": "done" if all(see.same(y, arrays.value(array)) == "same" for y in ys) else "differs"}
+        result = "refused" if see.named(error, ("donat",)) else type(error).__name__
+    x.is_deleted()
+    return {"result": result}
 
 
 def _differ(some, others):
