@@ -19,11 +19,15 @@ from conformance.kit.strict import Mistake
 
 from .fold import Folded, fold
 from .lift import Package
-from .source import UnfoldableError
-from .syntax import reads
+from .names import named
+from .syntax import path_of, reads, stored
+from .values import UnfoldableError
 
 STOCK = Path(impl.__path__[0]) / "stock"
 WIDTH = 88
+OWN = ("jax", "np", "json", "os", "sys", "seen", "note", "step", "legal", "ok")
+"""Names that a script has for itself."""
+
 QUIET = ("isinstance", "len", "list", "sorted", "tuple", "type", "jax.devices")
 QUIET_METHODS = ("astype", "copy", "default_memory", "get", "items", "keys", "reshape", "split", "values", "view")
 """What a statement may call and still be left out where nobody asks for what it gives."""
@@ -85,16 +89,20 @@ def script(package: str, result: Result, short: bool) -> str:
         folded = fold(probe, look.case.data(), f"{package}.probes", stock.observers)
     except UnfoldableError as error:
         raise Mistake(f"{result.cell.name}: no script can be made of its probe: {error}") from None
+    body, functions = folded.body, folded.functions
     if short:
-        folded = _shortened(folded, lambda name: name in rule.fields or name not in seen, stock.observers)
+        body, functions = _shortened(folded, lambda name: name in rule.fields or name not in seen, stock.observers)
+    functions = _needed(functions, body)
     spelled = _Spelled(look.column.hello.spellings)
-    body = [spelled.visit(it) for it in folded.body]
-    functions = [spelled.visit(it) for it in folded.functions]
-    used = {it.id for part in (*body, *functions) for it in ast.walk(part) if isinstance(it, ast.Name)}
+    statements = [spelled.visit(copy.deepcopy(it)) for it in (*functions, *body)]
+    used = {it.id for part in statements for it in ast.walk(part) if isinstance(it, ast.Name)}
     imports, lifted = stock.lift(used & stock.observers, spelled.adapters)
-    imports |= folded.imports | {"import json", "import os", "import sys"}
+    imports |= {it for it in folded.imports if _brings(it) & used}
+    taken = {it.name for it in lifted if isinstance(it, ast.ClassDef)} | stored(lifted) | spelled.adapters
+    statements = named(statements, {*OWN, *taken}.union(*map(_brings, imports)))
+    imports |= {"import json", "import os", "import sys"}
     with_jax = {it for it in imports if it.split()[1].partition(".")[0] == "jax"} | {"import jax"} | spelled.imports
-    if any("np." in ast.unparse(it) for it in (*body, *functions, *lifted)):
+    if any("np." in ast.unparse(it) for it in (*statements, *lifted)):
         with_jax.add("import numpy as np")
     judged = result.ruling.judged
     configuration = look.column.configuration
@@ -119,7 +127,8 @@ def script(package: str, result: Result, short: bool) -> str:
         jax="\n".join(sorted(with_jax, key=lambda it: (it.split()[0] == "from", it))),
         shardy=configuration.partitioner == "shardy",
     )
-    parts = [head, *map(ast.unparse, (*lifted, *functions)), "", *map(ast.unparse, body)]
+    parts = [head, *map(ast.unparse, lifted), *map(ast.unparse, statements[: len(functions)]), ""]
+    parts += map(ast.unparse, statements[len(functions) :])
     return formatted("\n".join([*parts, TAIL.format(legal=legal)]))
 
 
@@ -149,7 +158,7 @@ class _Spelled(ast.NodeTransformer):
         self.imports: set[str] = set()
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        path = _path(node)
+        path = path_of(node)
         if path is None or not path.startswith("jax."):
             return self.generic_visit(node)
         name = path.removeprefix("jax.")
@@ -166,16 +175,9 @@ class _Spelled(ast.NodeTransformer):
         return ast.copy_location(ast.parse(path, mode="eval").body, node)
 
 
-def _path(node: ast.AST) -> str | None:
-    """A chain of names, such as jax.sharding.Mesh."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute) and (base := _path(node.value)) is not None:
-        return f"{base}.{node.attr}"
-    return None
-
-
-def _shortened(folded: Folded, kept: Callable[[str], bool], observers: Collection[str]) -> Folded:
+def _shortened(
+    folded: Folded, kept: Callable[[str], bool], observers: Collection[str]
+) -> tuple[list[ast.stmt], list[ast.stmt]]:
     """Without the facts that the rule does not speak of, and without what was only there for them."""
     body = [_Notes(kept).visit(copy.deepcopy(it)) for it in folded.body]
     functions = [_Notes(kept).visit(copy.deepcopy(it)) for it in folded.functions]
@@ -187,13 +189,23 @@ def _shortened(folded: Folded, kept: Callable[[str], bool], observers: Collectio
         if len(left) == len(body):
             break
         body = left
+    return body, functions
+
+
+def _needed(functions: Iterable[ast.stmt], body: Iterable[ast.stmt]) -> list[ast.stmt]:
+    """The functions that a script calls, and those that they call."""
     used = {it.id for part in body for it in ast.walk(part) if reads(it)}
-    while True:
-        more = {it.id for part in functions if part.name in used for it in ast.walk(part) if reads(it)} - used
-        if not more:
-            break
-        used |= more
-    return Folded(body, [it for it in functions if it.name in used], folded.imports, folded.observers)
+    kept: list[ast.stmt] = []
+    for it in reversed([*functions]):
+        if stored([it]) & used:
+            used |= {inner.id for inner in ast.walk(it) if reads(inner)}
+            kept.insert(0, it)
+    return kept
+
+
+def _brings(line: str) -> set[str]:
+    """The names that an import sets."""
+    return {(it.asname or it.name).partition(".")[0] for it in ast.walk(ast.parse(line)) if isinstance(it, ast.alias)}
 
 
 def _idle(node: ast.stmt, read: Collection[str], quiet: Collection[str]) -> bool:
@@ -207,13 +219,13 @@ def _quiet(node: ast.AST, quiet: Collection[str]) -> bool:
     """Whether nothing that it calls changes anything."""
     calls = [it.func for it in ast.walk(node) if isinstance(it, ast.Call)]
     methods = [it.attr in QUIET_METHODS for it in calls if isinstance(it, ast.Attribute) and not _of_jax(it)]
-    paths = [_path(it) or "" for it in calls if not isinstance(it, ast.Attribute) or _of_jax(it)]
+    paths = [path_of(it) or "" for it in calls if not isinstance(it, ast.Attribute) or _of_jax(it)]
     known = (it in quiet or it in QUIET or it.startswith(("np.", "jax.sharding.")) for it in paths)
     return all(methods) and all(known)
 
 
 def _of_jax(node: ast.AST) -> bool:
-    return (_path(node) or "").startswith(("np.", "jax."))
+    return (path_of(node) or "").startswith(("np.", "jax."))
 
 
 class _Notes(ast.NodeTransformer):

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import ast
-import copy
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeGuard
 
+from .values import CHANGES
 
-def still(node: ast.expr) -> bool:
-    """Whether an expression gives the same wherever it is evaluated."""
-    if isinstance(node, ast.Attribute):
-        return still(node.value)
-    if isinstance(node, ast.Subscript):
-        return still(node.value) and still(node.slice)
-    if isinstance(node, ast.Call) and not node.args:
-        return ast.unparse(node.func) == "jax.devices"
-    if isinstance(node, (ast.Tuple, ast.List)):
-        return all(map(still, node.elts))
-    if isinstance(node, ast.Dict):
-        return all(it is None or still(it) for it in [*node.keys, *node.values])
-    return isinstance(node, (ast.Name, ast.Constant, ast.Lambda))
+FUNCTIONS = (ast.FunctionDef, ast.Lambda)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def name_of(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def is_name(node: Any, name: str) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and node.id == name
 
 
 def reads(node: ast.AST) -> TypeGuard[ast.Name]:
@@ -29,13 +25,162 @@ def reads(node: ast.AST) -> TypeGuard[ast.Name]:
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
 
 
-def is_name(node: Any, name: str) -> TypeGuard[ast.Name]:
-    return isinstance(node, ast.Name) and node.id == name
+def path_of(node: ast.AST) -> str | None:
+    """A chain of names, such as jax.sharding.Mesh."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and (base := path_of(node.value)) is not None:
+        return f"{base}.{node.attr}"
+    return None
 
 
-def only_read(name: str, node: ast.AST) -> bool:
+def assign(name: str, value: ast.expr) -> ast.Assign:
+    return ast.Assign([ast.Name(name, ast.Store())], value)
+
+
+def parameters(node: ast.FunctionDef | ast.Lambda) -> list[str]:
+    it = node.args
+    extra = [more.arg for more in (it.vararg, it.kwarg) if more is not None]
+    return [arg.arg for arg in (*it.posonlyargs, *it.args, *it.kwonlyargs)] + extra
+
+
+def body_of(node: ast.AST) -> list[ast.stmt]:
+    """The statements of a function; a lambda has none."""
+    return node.body if isinstance(node, ast.FunctionDef) else []
+
+
+def room(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """All nodes that share their variables: what inner functions and comprehensions hold stays out."""
+    for node in nodes:
+        yield node
+        if isinstance(node, FUNCTIONS):
+            arguments = node.args
+            given = [*arguments.defaults, *(it for it in arguments.kw_defaults if it is not None)]
+            yield from room([*given, *getattr(node, "decorator_list", ())])
+        elif isinstance(node, COMPREHENSIONS):
+            yield from room([node.generators[0].iter])
+        else:
+            yield from room(ast.iter_child_nodes(node))
+
+
+def stored(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that statements set or delete, inner functions apart."""
+    return {name for node in room(nodes) if (name := _set(node))}
+
+
+def _set(node: ast.AST) -> str | None:
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.FunctionDef(name=name):
+            return name
+        case ast.ExceptHandler(name=name):
+            return name
+    return None
+
+
+def once(node: ast.FunctionDef | ast.Lambda) -> set[str]:
+    """The names that a function sets once, and not in a loop; its parameters if it never sets them."""
+    counts: dict[str, int] = dict.fromkeys(parameters(node), 1)
+
+    def visit(nodes: Iterable[ast.AST], weight: int) -> None:
+        for it in nodes:
+            if name := _set(it):
+                counts[name] = counts.get(name, 0) + weight
+            if not isinstance(it, (*FUNCTIONS, *COMPREHENSIONS)):
+                visit(ast.iter_child_nodes(it), 2 if isinstance(it, (ast.For, ast.While)) else weight)
+
+    visit(body_of(node), 1)
+    return {name for name, count in counts.items() if count == 1}
+
+
+def captured(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that inner functions and generators take from outside, whenever they run."""
+    found: set[str] = set()
+    for outer in nodes:
+        for node in ast.walk(outer):
+            if isinstance(node, FUNCTIONS):
+                inside = [node.body] if isinstance(node, ast.Lambda) else node.body
+                mine = set(parameters(node)) | stored(inside)
+                found |= {it.id for part in inside for it in ast.walk(part) if isinstance(it, ast.Name)} - mine
+            elif isinstance(node, ast.GeneratorExp):
+                mine = stored([it.target for it in node.generators])
+                found |= {it.id for it in ast.walk(node) if reads(it)} - mine
+    return found
+
+
+def mentions(name: str, nodes: Iterable[ast.AST]) -> bool:
+    """Whether a name stands in statements, however it is used."""
+    return any(
+        is_name(it, name) or (isinstance(it, (ast.ExceptHandler, ast.FunctionDef)) and it.name == name)
+        for part in nodes
+        for it in ast.walk(part)
+    )
+
+
+def private(name: str, blocks: Iterable[Sequence[ast.stmt]], whole: ast.AST) -> bool:
+    """Whether these blocks of a function use a name each for itself, and so do all others that use it."""
+    homes = None if name in captured(body_of(whole)) else _homes(name, body_of(whole))
+    return homes is not None and all(id(it) in homes for it in blocks if mentions(name, it))
+
+
+def _homes(name: str, statements: Sequence[ast.stmt]) -> set[int] | None:
+    """The blocks that set a name before they use it; None where it is used in another."""
+    used = [it for it in statements if mentions(name, [it])]
+    if used and isinstance(used[0], ast.Assign) and name in stored(used[0].targets):
+        return None if mentions(name, [used[0].value]) else {id(statements)}
+    found: set[int] = set()
+    for statement in used:
+        blocks = [getattr(statement, it, []) for it in ("body", "orelse", "finalbody")]
+        handlers = getattr(statement, "handlers", [])
+        rest = [it for it in ast.iter_child_nodes(statement) if not isinstance(it, (ast.stmt, ast.ExceptHandler))]
+        if mentions(name, rest) or isinstance(statement, FUNCTIONS) or any(it.name == name for it in handlers):
+            return None
+        for block in [*blocks, *(it.body for it in handlers)]:
+            inner = _homes(name, block)
+            if inner is None:
+                return None
+            found |= inner
+        if mentions(name, [it.type for it in handlers if it.type]):
+            return None
+    return found
+
+
+def changed(name: str, whole: ast.AST) -> bool:
+    """Whether a function may change in place what a variable holds."""
+    for node in ast.walk(whole):
+        match node:
+            case ast.Call(func=ast.Attribute(value=base, attr=attr)) if attr in CHANGES and _rooted(base, name):
+                return True
+            case ast.Subscript(ctx=ast.Store() | ast.Del()) if _rooted(node.value, name):
+                return True
+            case ast.AugAssign() if _rooted(node.target, name):
+                return True
+    return False
+
+
+def passed_on(name: str, whole: ast.AST, variables: Iterable[str]) -> bool:
+    """Whether a variable is an argument of a function that is a variable itself, which may change it in place."""
+    mine = set(variables)
+    calls = [it for it in ast.walk(whole) if isinstance(it, ast.Call)]
+    inner = [it for it in calls if not isinstance(it.func, ast.Name) or it.func.id in mine]
+    inner = [
+        it
+        for it in inner
+        if not isinstance(it.func, ast.Attribute) or not (_rooted(it.func, "jax") or _rooted(it.func, "see"))
+    ]
+    given = [arg for it in inner for arg in (*it.args, *(more.value for more in it.keywords))]
+    return any(is_name(it, name) for it in given)
+
+
+def _rooted(node: ast.AST, name: str) -> bool:
+    """Whether it is the variable, or a part of what it holds."""
+    while isinstance(node, (ast.Subscript, ast.Attribute)):
+        node = node.value
+    return is_name(node, name)
+
+
+def only_read(name: str, whole: ast.AST) -> bool:
     """Whether a function only takes parts of a variable: it neither changes it nor hands it on."""
-    for outer in ast.walk(node):
+    for outer in ast.walk(whole):
         for field, value in ast.iter_fields(outer):
             inside = value if isinstance(value, list) else [value]
             if any(is_name(it, name) and isinstance(it.ctx, ast.Load) for it in inside):
@@ -49,9 +194,9 @@ def only_read(name: str, node: ast.AST) -> bool:
     return True
 
 
-def only_combined(name: str, node: ast.AST) -> bool:
+def only_combined(name: str, whole: ast.AST) -> bool:
     """Whether a function only merges, spreads, reads by key or returns a table of facts."""
-    for outer in ast.walk(node):
+    for outer in ast.walk(whole):
         for field, value in ast.iter_fields(outer):
             inside = value if isinstance(value, list) else [value]
             if any(is_name(it, name) for it in inside) and not (
@@ -65,100 +210,21 @@ def only_combined(name: str, node: ast.AST) -> bool:
     return True
 
 
-def read_in(statements: Iterable[ast.AST]) -> Counter[str]:
-    """How often names are read in statements."""
-    return Counter(it.id for part in statements for it in ast.walk(part) if isinstance(it, ast.Name) and reads(it))
-
-
-def is_world(node: Any) -> bool:
-    """`jax` and `see`, which a script has at its top."""
-    return isinstance(node, ast.Name) and node.id in ("jax", "see")
-
-
-def name_of(name: str) -> ast.Name:
-    return ast.Name(name, ast.Load())
-
-
-HOLE = ast.Constant(None)
-
-
-def assign(name: str, value: ast.expr) -> ast.Assign:
-    return ast.Assign([ast.Name(name, ast.Store())], value)
-
-
-def load(node: ast.expr) -> ast.expr:
-    node = copy.copy(node)
-    if hasattr(node, "ctx"):
-        node.ctx = ast.Load()
-    return node
-
-
-def store(node: ast.expr) -> ast.expr:
-    node = copy.copy(node)
-    if hasattr(node, "ctx"):
-        node.ctx = ast.Store()
-    if isinstance(node, (ast.Tuple, ast.List)):
-        node.elts = [store(it) for it in node.elts]
-    return node
-
-
-def shown(node: ast.expr) -> ast.FormattedValue:
-    return ast.FormattedValue(node, -1, None)
-
-
-def merged(left: ast.Dict, right: ast.Dict) -> ast.Dict:
-    return ast.Dict([*left.keys, *right.keys], [*left.values, *right.values])
-
-
-def ends(statements: Sequence[ast.stmt]) -> bool:
-    return bool(statements) and isinstance(statements[-1], ast.Return) and statements[-1].value is None
-
-
-def stored(statements: Iterable[ast.AST]) -> set[str]:
-    """The names that statements set, inner functions apart."""
-    found: set[str] = set()
-    rooms: list[ast.AST] = list(statements)
-    while rooms:
-        node = rooms.pop()
-        if isinstance(node, (ast.FunctionDef, ast.Lambda)):
-            if isinstance(node, ast.FunctionDef):
-                found.add(node.name)
-            continue
-        if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            continue
-        if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
-            found.add(node.id)
-        if isinstance(node, ast.ExceptHandler) and node.name:
-            found.add(node.name)
-        rooms += ast.iter_child_nodes(node)
-    return found
-
-
-def stored_once(node: ast.AST) -> set[str]:
-    """The names that a function sets once, and not in a loop; its parameters if it never sets them."""
-    counts: dict[str, int] = {}
-
-    def visit(it: ast.AST, weight: int) -> None:
-        if isinstance(it, ast.Name) and isinstance(it.ctx, (ast.Store, ast.Del)):
-            counts[it.id] = counts.get(it.id, 0) + weight
-        if isinstance(it, ast.arg):
-            counts[it.arg] = counts.get(it.arg, 0) + 1
-        for child in ast.iter_child_nodes(it):
-            visit(child, 2 if isinstance(it, (ast.For, ast.While)) else weight)
-
-    visit(node, 1)
-    return {name for name, count in counts.items() if count == 1}
-
-
-def tidy(statements: list[ast.stmt]) -> list[ast.stmt]:
-    for statement in statements:
-        ast.fix_missing_locations(statement)
-    return statements
-
-
-def one_by_one(targets: Sequence[ast.expr], given: Sequence[ast.expr]) -> bool:
-    """Whether `a, b = x, y` may be written `a = x; b = y`."""
-    spread = any(isinstance(it, ast.Starred) for it in (*targets, *given))
-    names = stored(targets)
-    swaps = any(reads(it) and it.id in names for value in given for it in ast.walk(value))
-    return len(targets) == len(given) and not spread and not swaps
+def calm(node: ast.expr) -> bool:
+    """Whether it does not matter when, or whether, an expression is evaluated within its statement."""
+    match node:
+        case ast.Name() | ast.Constant() | ast.Lambda():
+            return True
+        case ast.Attribute():
+            return (path_of(node) or "").startswith(("jax.", "np."))
+        case ast.Subscript(value=base, slice=index):
+            return isinstance(base, ast.Call) and calm(base) and calm(index)
+        case ast.Call(func=func, args=[], keywords=[]):
+            return path_of(func) == "jax.devices"
+        case ast.UnaryOp(operand=ast.Constant()):
+            return True
+        case ast.Tuple() | ast.List():
+            return all(map(calm, node.elts))
+        case ast.Dict():
+            return all(it is None or calm(it) for it in [*node.keys, *node.values])
+    return False

@@ -1,0 +1,35 @@
+"""A script does what its probe does: the same calls with the same arguments in the same order, or there is none."""
+
+import pytest
+
+from conformance.repro.values import UnfoldableError
+from tests import repro_toys
+from tests.repro_world import Toys
+
+
+@pytest.fixture(scope="module")
+def toys(tmp_path_factory):
+    made = Toys(tmp_path_factory.mktemp("toys"), "folded_toys")
+    yield made
+    made.close()
+
+
+def logs(toys, text):
+    probe = toys.module(repro_toys.HEAD + text).probe
+    return toys.logs(probe, dict(zip(probe.__code__.co_varnames[2:], probe.__defaults__ or (), strict=False)))
+
+
+@pytest.mark.parametrize("name", repro_toys.RIGHT)
+def test_the_script_does_what_the_probe_does(toys, name):
+    expected, seen, script = logs(toys, repro_toys.RIGHT[name])
+    assert seen == expected, script
+    assert expected, "the toy does nothing"
+
+
+@pytest.mark.parametrize("name", repro_toys.EITHER)
+def test_a_form_that_is_hard_gives_the_right_script_or_none(toys, name):
+    try:
+        expected, seen, script = logs(toys, repro_toys.EITHER[name])
+    except UnfoldableError:
+        return
+    assert seen == expected, script
