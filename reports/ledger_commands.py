@@ -16,6 +16,7 @@ _ABOUT = """\
 The ledgers: small text files under version control that sum up a version x target x partitioner each.
 
   python -m reports ledger show                         versions across, chapters and rules that do not hold down
+  python -m reports ledger show --named 'PUT-1*'        the same, with rows for these rules alone
   python -m reports ledger show --rule PUT-17           one rule: what does not hold, from which version to which
   python -m reports ledger diff 0.5.3 0.6.2             what started to hold, what stopped, what deviates otherwise
   python -m reports ledger check RECORD                 a run against the ledgers of what it judged (exit 1: differs)
@@ -26,9 +27,9 @@ The ledgers: small text files under version control that sum up a version x targ
 """
 _ROW = """\
 Each ROW is LABEL = RULE, LABEL = RULE[PATTERN] or LABEL = RULE[PATTERN !PATTERN]: WORD. Patterns choose cases of the
-rule, those with a ! leave some out; WORD is said where the rule holds (default: holds). Where it does not, a place has
-what was seen instead: crash, hang, the field and its value. "a / b" means that some cases do this and some that; -
-that none is judged there.
+rule, those with a ! leave some out; WORD is said where the rule holds (default: holds, or which of its legal outcomes
+were seen). Where it does not, a place has what was seen instead: crash, hang, the field and its value. "a / b" means
+that some cases do this and some that; - that none is judged there.
 """
 
 
@@ -49,6 +50,7 @@ def add(commands: Any, raw: type[argparse.HelpFormatter]) -> None:
 
     show = command("show", _show, "versions across, chapters and the rules that do not hold everywhere down")
     show.add_argument("--rule", metavar="GLOB", action="append", help="these rules in detail instead; repeatable")
+    show.add_argument("--named", metavar="GLOB", nargs="+", help="rows for these rules alone, with what they say")
     table = command("table", _table, "a Markdown table, versions across", _ROW)
     table.add_argument("rows", metavar="ROW", nargs="+", help="LABEL = RULE[PATTERN]: WORD")
     table.add_argument("--spans", action="store_true", help="versions beside each other that say the same are one")
@@ -92,7 +94,8 @@ def _show(options: argparse.Namespace) -> int:
     elif options.rule:
         print(versions.details(found, _rules(found, options.rule), rules.contract().rules))
     else:
-        print(versions.matrix(found))
+        named = _rules(found, options.named) if options.named else []
+        print(versions.matrix(found, named, rules.contract().rules))
     return 0
 
 
@@ -197,9 +200,13 @@ def _pages(options: argparse.Namespace) -> int:
     from reports.__main__ import main
     from reports.pages import renewed
 
+    def quoted(arguments: Sequence[str]) -> int:
+        """A command of a page, of these ledgers unless it names others."""
+        return main([*arguments[:2], "--ledgers", str(options.ledgers), *arguments[2:]])
+
     stale = 0
     for path in options.pages:
-        before, after = renewed(path, main)
+        before, after = renewed(path, quoted)
         said = "up to date" if before == after else "out of date" if options.check else "renewed"
         stale += said == "out of date"
         if said == "renewed":

@@ -20,12 +20,15 @@ NONE = "-"
 
 @dataclass(frozen=True)
 class Row:
-    """``LABEL = RULE[PATTERNS]: WORD``: what stands in front, the cases meant, and what is said where they hold."""
+    """``LABEL = RULE[PATTERNS]: WORD``: what stands in front, the cases meant, and what is said where they hold.
+
+    Without a word of its own, a rule with several legal outcomes is told by those that were seen.
+    """
 
     label: str
     rule: str
     patterns: tuple[str, ...] = ("*",)
-    holds: str = HOLDS
+    holds: str = ""
 
 
 def row(spelled: str) -> Row:
@@ -34,7 +37,7 @@ def row(spelled: str) -> Row:
     if found is None:
         raise LedgerError(f"{visible(spelled)!r} is no row; write LABEL = RULE[PATTERN], and : WORD for where it holds")
     label, rule, patterns, holds = found.groups()
-    return Row(label, rule, tuple(patterns.split()) if patterns else ("*",), holds or HOLDS)
+    return Row(label, rule, tuple(patterns.split()) if patterns else ("*",), holds or "")
 
 
 def table(
@@ -84,7 +87,8 @@ def _words(row: Row, ledger: Ledger, say: Mapping[str, str]) -> str:
             said = say.get(word(seen), word(seen))
             words[said] = words.get(said, 0) + len(there)
     held = len(meant) - sum(words.values())
-    return " / ".join([*([row.holds] if held else []), *sorted(words)])
+    holds = row.holds or " or ".join(say.get(name, name) for name in sorted(entry.permitted)) or HOLDS
+    return " / ".join([*([holds] if held else []), *sorted(words)])
 
 
 def word(seen: Seen) -> str:

@@ -31,8 +31,12 @@ Places = Mapping[str, Mapping[str, Ledger]]
 """Ledgers by partitioner and version."""
 
 
-def matrix(ledgers: Sequence[Ledger]) -> str:
-    """The matrix of each subject and target among the ledgers; so many versions across as fit, the others beneath."""
+def matrix(ledgers: Sequence[Ledger], named: Sequence[str] = (), rules: Mapping[str, Rule] | None = None) -> str:
+    """The matrix of each subject and target among the ledgers; so many versions across as fit, the others beneath.
+
+    Rules have a row each where they do not hold everywhere. With `named`, these have one and the others are counted,
+    and what these say stands at the end.
+    """
     blocks = []
     for (subject, target), group in groupby(ledgers, key=lambda it: (it.subject, it.target)):
         places = _places(group)
@@ -40,9 +44,13 @@ def matrix(ledgers: Sequence[Ledger]) -> str:
         most = (WIDTH - _LEFT) // _COLUMN
         for start in range(0, len(versions), most):
             heading = f"{subject} {target}, {' and '.join(places)}"
-            blocks.append("\n".join([*wrap(visible(heading)), "", *_block(places, versions[start : start + most])]))
+            blocks.append(
+                "\n".join([*wrap(visible(heading)), "", *_block(places, versions[start : start + most], named)])
+            )
     first = next((name for name in ("shardy", "gspmd") if any(it.partitioner == name for it in ledgers)), "the first")
-    return "\n\n".join([*blocks, _LEGEND.format(first=first)])
+    levels = {rule: entry.level for ledger in ledgers for rule, entry in ledger.rule.items()}
+    said = [line for rule in named for line in wrap(title(rule, levels[rule], rules), hang=2)]
+    return "\n\n".join([*blocks, _LEGEND.format(first=first), *(["\n".join(said)] if said else [])])
 
 
 def details(ledgers: Sequence[Ledger], wanted: Sequence[str], rules: Mapping[str, Rule] | None = None) -> str:
@@ -70,7 +78,7 @@ def _places(ledgers: Iterable[Ledger]) -> Places:
     return places
 
 
-def _block(places: Places, versions: Sequence[str]) -> list[str]:
+def _block(places: Places, versions: Sequence[str], named: Sequence[str]) -> list[str]:
     there = [ledger for of in places.values() for ledger in of.values()]
     levels = {rule: entry.level for ledger in there for rule, entry in ledger.rule.items()}
     lines = _heads(versions)
@@ -80,12 +88,21 @@ def _block(places: Places, versions: Sequence[str]) -> list[str]:
             name = chapter if what == "cells" else ""
             rows = _rows(f"{plain(name, 5):<5} {what}", places, versions, partial(_total, rules, count))
             lines += rows if what in ("cells", "hold") or _any(rows) else []
-        named = [
-            _rows(f"  {plain(rule, 9)} {levels[rule]}", places, versions, partial(_failing, rule)) for rule in rules
-        ]
-        lines += [row for rows in named if _any(rows) for row in rows]
-        lines += [f"  and {plural(n, 'rule')} with none" for n in [sum(not _any(rows) for rows in named)] if n]
+        of_each = {
+            rule: _rows(f"  {plain(rule, 9)} {levels[rule]}", places, versions, partial(_failing, rule))
+            for rule in rules
+        }
+        shown = [rule for rule in rules if (rule in named if named else _any(of_each[rule]))]
+        lines += [row for rule in shown for row in of_each[rule]]
+        lines += _others([_any(rows) for rule, rows in of_each.items() if rule not in shown])
     return lines
+
+
+def _others(fail: Sequence[bool]) -> list[str]:
+    """What is said of rules without a row: whether each has cells that do not hold."""
+    counted = {"with some": sum(fail), "with none": len(fail) - sum(fail)}
+    told = " and ".join(f"{plural(n, 'rule')} {how}" for how, n in counted.items() if n)
+    return [f"  and {told}"] if told else []
 
 
 def _any(rows: Sequence[str]) -> bool:

@@ -66,7 +66,7 @@ def test_the_pages_quote_the_ledgers_as_they_are():
 
 
 def test_the_readme_shows_the_matrix():
-    assert "<!-- python -m reports ledger show -->" in PAGES[0].read_text()
+    assert "<!-- python -m reports ledger show --named " in PAGES[0].read_text()
 
 
 def test_the_suite_s_cases_are_at_hand():

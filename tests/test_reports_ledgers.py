@@ -421,6 +421,24 @@ PUT   cells              9    18    18
     )
 
 
+def test_the_matrix_of_named_rules_says_what_they_are_and_counts_the_others(
+    there: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("show", "--named", "PUT-02", "--ledgers", there) == 0
+    block, _, said = capsys.readouterr().out.split("\n\n", 1)[1].split("\n\n")
+    assert said == "PUT-02 MUST: Sentence of PUT-02.\n"
+    assert block.endswith(
+        """\
+  PUT-02 MUST            -     .     .
+  and 1 rule with some"""
+    )
+    assert "  and 1 rule with some\nPUT " in block  # DEV-01
+    assert run("show", "--named", "PUT-*", "--ledgers", there) == 0
+    assert capsys.readouterr().out.count("  and 1 rule with some") == 1
+    assert run("show", "--named", "KEY-*", "--ledgers", there) == 2
+    assert "no rule in these ledgers matches KEY-*" in capsys.readouterr().err
+
+
 def test_partitioners_that_differ_have_a_row_each(
     tmp_path: Path, there: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -491,6 +509,22 @@ def test_a_table_of_rows_that_a_page_chooses(there: Path, capsys: pytest.Capture
     )
     assert run("table", rows[3], "--spans", "--ledgers", there) == 0
     assert capsys.readouterr().out == "|  | 0.4.35 | 0.5.3 to 0.6.2 |\n| --- | --- | --- |\n| new | - | holds |\n"
+
+
+def test_a_table_tells_legal_outcomes_where_no_word_is_chosen(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cells = [
+        cell("PUT-01", case, "permitted", level="MAY", outcome="b" if case.startswith("x_") else "a") for case in CASES
+    ]
+    once = [cell("DEV-01", case, "permitted", level="MAY", outcome="a") for case in CASES]
+    path = record(tmp_path / "r", *cells, *once)
+    assert run("write", path, "--ledgers", tmp_path / "l") == 0
+    capsys.readouterr()
+    assert (
+        run("table", "x = PUT-01", "y = DEV-01", "z = PUT-01: fine", "--say", "a=A", "--ledgers", tmp_path / "l") == 0
+    )
+    assert [line.split("|")[2].strip() for line in capsys.readouterr().out.splitlines()[2:]] == ["A or b", "A", "fine"]
 
 
 def test_a_page_is_renewed_where_it_quotes(there: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
