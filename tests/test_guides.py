@@ -113,6 +113,12 @@ def test_programs_print_what_the_guides_show(page, program, output, tmp_path):
     assert ran([sys.executable, "program.py"], tmp_path) == output, page
 
 
+def test_a_row_that_names_a_rule_is_of_that_rule():
+    rows = [row for page in PAGES for row in re.findall(r"^.+ \(([A-Z]+-\d+)\) = ([A-Z]+-\d+)", page.read_text(), re.M)]
+    assert len(rows) > 50
+    assert all(said == judged for said, judged in rows), rows
+
+
 def test_each_guide_shows_a_program_and_commands():
     """Without them the tests above would pass over nothing."""
     guides = {"did-my-donation-happen.md", "which-devices-may-meet.md"}
