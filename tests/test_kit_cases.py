@@ -47,9 +47,9 @@ def test_every_combination_with_readable_ids():
 
 def test_unsafe_and_ambiguous_ids_and_wrong_fields_are_refused():
     with pytest.raises(ValueError, match="use only letters, digits"):
-        every(Put, source=("x y",), flags=("copy",))
+        judge(probe="put.put", cases=every(Put, source=("x y",), flags=("copy",)))
     with pytest.raises(ValueError, match=r"share the id a-b-c"):
-        every(Put, source=("a", "a-b"), flags=("b-c", "c"))
+        judge(probe="put.put", cases=every(Put, source=("a", "a-b"), flags=("b-c", "c")))
     with pytest.raises(ValueError, match="wants values for source, flags; flags is missing"):
         every(Put, source=("xy",))
     with pytest.raises(ValueError, match="colour is missing or unknown"):

@@ -19,7 +19,7 @@ from .columns import CellName, Column, parse, target_problem
 from .explain import explain
 from .options import executable
 from .rules import Contract, Rule
-from .run import Result, observable, unobserved
+from .run import Result, unobserved
 from .strict import Mistake
 from .verdicts import HELD, judge, known
 
@@ -56,7 +56,7 @@ def find(package: str, name: str, python: str, subject: str | None, take: Take) 
     if rule not in there:
         raise Mistake(f"{rule.id} is not in force in {column.version}: since {rule.since}, until {rule.until or 'now'}")
     cell = Look(column, case, there, questions, request).cell(rule)
-    if not observable(cell):
+    if not cell.observable:
         judged, seen = unobserved(cell), None
     else:
         judged, seen = judge(((it, case) for it in there), outcome, hello.capabilities)[rule.id], outcome

@@ -7,9 +7,11 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
+from functools import cache, cached_property
 from typing import Any, Generic, TypeVar
 
 C = TypeVar("C", bound="Case")
+_fields: Callable[[Any], tuple[str, ...]] = cache(lambda kind: tuple(field.name for field in fields(kind)))
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Case:
 
     def data(self) -> dict[str, Any]:
         """The fields as the probe gets them."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: getattr(self, name) for name in _fields(type(self))}
 
 
 class Cases(Generic[C]):
@@ -41,17 +43,24 @@ class Cases(Generic[C]):
 
     def __init__(self, kind: type[C], cases: Iterable[C]) -> None:
         self.kind = kind
-        self.by_id: dict[str, C] = {}
-        for case in cases:
-            if not re.fullmatch(r"[A-Za-z0-9_.+-]+", case.id):
-                raise ValueError(f"{kind.__name__} id {case.id!r}: use only letters, digits and _ . + - in ids")
-            if case.id in self.by_id:
-                raise ValueError(f"{self.by_id[case.id]} and {case} share the id {case.id}; tell them apart in it")
-            self.by_id[case.id] = case
+        self._cases = tuple(cases)
+
+    @cached_property
+    def by_id(self) -> dict[str, C]:
+        """The cases by their ids, of which each is well formed and there once, or a ValueError."""
+        found: dict[str, C] = {}
+        for case in self._cases:
+            id = case.id
+            if not re.fullmatch(r"[A-Za-z0-9_.+-]+", id):
+                raise ValueError(f"{self.kind.__name__} id {id!r}: use only letters, digits and _ . + - in ids")
+            if id in found:
+                raise ValueError(f"{found[id]} and {case} share the id {id}; tell them apart in it")
+            found[id] = case
+        return found
 
     def where(self, holds: Callable[[C], bool]) -> Cases[C]:
         """Those cases for which `holds` is true."""
-        return Cases(self.kind, filter(holds, self))
+        return Cases(self.kind, filter(holds, self._cases))
 
     def __iter__(self) -> Iterator[C]:
         return iter(self.by_id.values())
@@ -62,7 +71,7 @@ class Cases(Generic[C]):
 
 def every(kind: type[C], **values: Iterable[Any]) -> Cases[C]:
     """Every combination of the values given for each field, the last field varying fastest."""
-    names = [field.name for field in fields(kind)]
+    names = _fields(kind)
     if wrong := ", ".join(sorted(set(values) ^ set(names))):
         wanted = f"every({kind.__name__}) wants values for {', '.join(names)}"
         raise ValueError(f"{wanted}; {wrong} is missing or unknown")
@@ -85,4 +94,5 @@ def judge(*, probe: str, cases: Cases[Any], limit: float = math.inf) -> Judgemen
     """
     if not limit > 0:
         raise ValueError(f"limit {limit}: give seconds above 0")
+    len(cases)  # which looks at the ids, here, where a traceback says whose they are
     return Judgement(probe, cases, limit)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -34,21 +33,31 @@ class Look:
 
     def cell(self, rule: Rule) -> Cell:
         """One rule's share of the look."""
-        return Cell(self, rule, cell_name(rule.id, self.request.id, self.column.name))
+        hello, asked = self.column.hello, self.column.configuration
+        obstacle = hello.problem
+        if obstacle is None and self.case.devices > asked.devices:
+            obstacle = f"the case needs {self.case.devices} devices, {asked.target} has {asked.devices}"
+        name = cell_name(rule.id, self.request.id, self.column.name)
+        return Cell(self, rule, name, obstacle, lacking(rule, self.case, hello.capabilities))
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One rule's share of a look: the unit that gets a verdict."""
+    """One rule's share of a look: the unit that gets a verdict.
+
+    `obstacle` is the stated prerequisite that is missing, `lacking` what the API lacks for it; None where there is all.
+    """
 
     look: Look
     rule: Rule
     name: str
+    obstacle: str | None
+    lacking: str | None
 
     @property
-    def lacking(self) -> str | None:
-        """What the API lacks for it, or None."""
-        return lacking(self.rule, self.look.case, self.look.column.hello.capabilities)
+    def observable(self) -> bool:
+        """Whether the cell's probe can run."""
+        return self.obstacle is None and self.lacking is None
 
 
 @dataclass(frozen=True)
@@ -63,17 +72,23 @@ class Layout:
 
     def looks(self) -> Iterable[Look]:
         """By case, then configuration, so that all hosts have work; with the rules in force there."""
+        probe, limit = self.judgement.probe, self.judgement.limit
+        columns = [(it, {rule.id for rule in self.rules if rule.in_force(it.version)}) for it in self.columns]
         for case, rules, questions in self.speaks:
-            data = case.data()
-            for column in self.columns:
-                there = tuple(rule for rule in rules if rule.in_force(column.version))
-                request = Request(column.configuration, self.judgement.probe, case.id, data, self.judgement.limit)
-                yield Look(column, case, there, questions, request)
+            id, data = case.id, case.data()
+            for column, in_force in columns:
+                there = tuple(rule for rule in rules if rule.id in in_force)
+                yield Look(column, case, there, questions, Request(column.configuration, probe, id, data, limit))
 
     @cached_property
-    def counts(self) -> Counter[str]:
-        """How many cases each rule speaks of."""
-        return Counter(rule.id for _, rules, _ in self.speaks for rule in rules)
+    def ids(self) -> dict[str, list[str]]:
+        """The ids of the cases that each rule speaks of."""
+        found: dict[str, list[str]] = {rule.id: [] for rule in self.rules}
+        for case, rules, _ in self.speaks:
+            id = case.id
+            for rule in rules:
+                found[rule.id].append(id)
+        return found
 
 
 def lay_out(chapter: Chapter | None, name: str, judgement: Judgement, columns: Sequence[Column]) -> Layout:

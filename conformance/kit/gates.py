@@ -46,7 +46,7 @@ class Extent:
             key = rule, rest.rpartition("@")[2]
             found[key] = found.get(key, 0) + 1
         due = {
-            (rule.id, column.name): layout.counts[rule.id]
+            (rule.id, column.name): len(layout.ids[rule.id])
             for layout in layouts
             for rule in layout.rules
             for column in layout.columns
@@ -105,7 +105,7 @@ def _links(module: Module, whole: bool) -> Iterator[Line]:
                 f"{rule.id} asks for cases {rule.cases!r}: write test_{rule.cases} = judge(...) in {module.path.name}"
             )
             yield gate("rule without cases", text)
-        elif not module.layouts[rule.cases].counts[rule.id]:
+        elif not module.layouts[rule.cases].ids[rule.id]:
             where = f"test_{rule.cases} in {module.path.name}"
             text = f"{rule.id} speaks of none of the cases of {where}: widen its when, or add cases"
             yield gate("rule without cases", text)
@@ -137,10 +137,9 @@ def _waivers(waivers: Waivers, module: Module, extent: Extent) -> Iterator[Line]
     """Waivers whose pattern matches no case of their rule."""
     for layout in module.layouts.values():
         for rule in layout.rules:
-            ids = [case.id for case, rules, _ in layout.speaks if rule in rules]
             speaking = {w.id: w for c in layout.columns if extent.has(rule.id, c) for w in waivers.of(rule, c)}
             for waiver in speaking.values():
-                if not any(map(waiver.cases.match, ids)):
+                if not any(map(waiver.cases.match, layout.ids[rule.id])):
                     way = f"correct its pattern {waiver.cases} or remove it"
                     text = f"waiver {waiver.id} matches no case of {rule.id}: {way}"
                     yield gate("unmatched waiver", text)

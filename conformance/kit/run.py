@@ -81,7 +81,7 @@ class Run:
         cells: list[Cell] = []
         for look in layout.looks():
             first, spoken = self._observed.setdefault(look.request, (look, {}))
-            if first.case.data() != look.case.data() or first.request.limit != look.request.limit:
+            if first.request.case != look.request.case or first.request.limit != look.request.limit:
                 raise Mistake(_clash(first, look))
             spoken.update({rule.id: (rule, look.case) for rule in look.rules})
             cells += look.cells(lambda rule: self.options.chosen(rule.id))
@@ -137,7 +137,7 @@ class Run:
     def want(self, cells: Iterable[Cell]) -> None:
         """Sends ahead the observations that cells rest on."""
         if self._pool is not None:
-            self._pool.want(cell.look.request for cell in cells if observable(cell))
+            self._pool.want(cell.look.request for cell in cells if cell.observable)
 
     def judge(self, cell: Cell) -> Result:
         """Judges one cell, observing first unless another cell of the same look did."""
@@ -189,7 +189,7 @@ class Run:
             self.writer.close()
 
     def _judge(self, cell: Cell) -> Result:
-        if not observable(cell):
+        if not cell.observable:
             return self._rule(cell, unobserved(cell), None)
         request = cell.look.request
         if request not in self._judged:
@@ -222,7 +222,7 @@ class Run:
                 self._judged[request] = outcome, self._verdicts(cell.look, outcome)
             for cell in cells:
                 before = self._results.get(cell.name)
-                if before is None or not observable(cell):
+                if before is None or not cell.observable:
                     continue  # not judged yet
                 after = self._rule(cell, self._judged[request][1][cell.rule.id], outcome)
                 if after.ruling != before.ruling:
@@ -249,25 +249,10 @@ class Run:
 
 def unobserved(cell: Cell) -> Judged:
     """The verdict of a cell whose probe cannot run: nobody to run it, or nothing to run it on."""
-    problem = _obstacle(cell)
-    if problem is not None:
-        return Judged("not_run", expected(cell.rule, cell.look.case), reason=problem)
+    if cell.obstacle is not None:
+        return Judged("not_run", expected(cell.rule, cell.look.case), reason=cell.obstacle)
     spoken = [(cell.rule, cell.look.case)]
     return judge(spoken, Outcome("not_run"), cell.look.column.hello.capabilities)[cell.rule.id]
-
-
-def observable(cell: Cell) -> bool:
-    """Whether the cell's probe can run."""
-    return _obstacle(cell) is None and cell.lacking is None
-
-
-def _obstacle(cell: Cell) -> str | None:
-    """The stated prerequisite that is missing."""
-    column, needs = cell.look.column, cell.look.case.devices
-    it = column.configuration
-    if column.hello.problem is None and needs > it.devices:
-        return f"the case needs {needs} devices, {it.target} has {it.devices}"
-    return column.hello.problem
 
 
 def _clash(first: Look, second: Look) -> str:
