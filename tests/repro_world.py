@@ -161,6 +161,8 @@ def run(act):
     world = World()
     try:
         act(world)
+    except RecursionError:
+        world.log.append("too deep")
     except Exception as error:
         world.log.append(f"{type(error).__name__}: {error}")
     return world.log

@@ -4,6 +4,7 @@ import pytest
 
 from conformance.repro.values import UnfoldableError
 from tests import repro_toys
+from tests.repro_random import Writer
 from tests.repro_world import Toys
 
 
@@ -32,4 +33,10 @@ def test_a_form_that_is_hard_gives_the_right_script_or_none(toys, name):
         expected, seen, script = logs(toys, repro_toys.EITHER[name])
     except UnfoldableError:
         return
+    assert seen == expected, script
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_probes(toys, seed):
+    expected, seen, script = logs(toys, Writer(seed).module())
     assert seen == expected, script

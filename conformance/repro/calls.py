@@ -303,6 +303,7 @@ class Calls(Statements, Expressions):
             base = function.__name__.strip("_<>") or "helper"
             self.specialised[key] = frame.symbols.fresh(base)
             inner = Frame("stays", module, node, frame.symbols)
+            self.parameters[self.specialised[key]] = {it: inner.symbol(it) for it in open_}
             inner.stable = {*frame.stable}
             inner.env = {name: given[name] for name in given if name in folded}
             inner.env |= {name: name_of(inner.symbol(name)) for name in open_}
@@ -315,7 +316,12 @@ class Calls(Statements, Expressions):
                 body = self.body(node, inner)
             made = ast.arguments([], [ast.arg(inner.symbol(it)) for it in open_], None, [], [], None, [])
             self.functions.append(ast.FunctionDef(self.specialised[key], made, body, []))
-        return ast.Call(name_of(self.specialised[key]), [self.spelled(given[it], frame) for it in open_], [])
+        symbols = self.parameters[self.specialised[key]]
+        values = [self.spelled(given[it], frame) for it in open_]
+        if [*symbols] == open_:
+            return ast.Call(name_of(self.specialised[key]), values, [])
+        named = [ast.keyword(symbols[name], it) for name, it in zip(open_, values, strict=True)]
+        return ast.Call(name_of(self.specialised[key]), [], named)
 
     def passed(self, function: Any, frame: Frame) -> ast.expr:
         """A function of the suite that is handed on, not called."""

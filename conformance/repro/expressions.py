@@ -420,16 +420,14 @@ class Expressions(Base):
         def fold(part: Value) -> Value:
             frame.env = dict(before)
             self.take(node.generators[0].target, part, frame)
-            return self.expr(node.elt, frame)
+            test = self.truth(self.expr(node.elt, frame), frame)
+            truly = isinstance(test, (Known, ast.Compare)) or _negation(test)
+            return test if truly else ast.Call(name_of("bool"), [self.spelled(test, frame)], [])
 
-        folds = [lambda it=it: fold(it) for it in parts]
-        value = (
-            self.either(ast.Or() if function is any else ast.And(), folds, frame) if folds else Known(function is all)
-        )
+        op = ast.Or() if function is any else ast.And()
+        value = self.either(op, [partial(fold, it) for it in parts], frame) if parts else Known(function is all)
         frame.env = before
-        test = self.truth(value, frame)
-        truly = isinstance(test, (Known, ast.Compare)) or _negation(test)
-        return test if truly else ast.Call(name_of("bool"), [self.spelled(test, frame)], [])
+        return value
 
     def take(self, target: ast.expr, value: Value, frame: Frame) -> None:
         """Gives the variables of a comprehension what they are for one round."""

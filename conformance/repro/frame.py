@@ -99,6 +99,7 @@ class Base:
         self.within: dict[Any, set[Any]] = {}  # which others were written out in it
         self.functions: list[ast.stmt] = []
         self.specialised: dict[Any, str] = {}
+        self.parameters: dict[str, dict[str, str]] = {}  # of each function of the script, and their symbols
         self.imports: set[str] = set()
         self.underway: list[Any] = []  # helpers that are being written out
 

@@ -125,6 +125,8 @@ def _look(node: ast.AST, scope: Scope, home: dict[str, Scope], kept: list[str]) 
 def _copy(node: Any, names: Mapping[str, str]) -> Any:
     if isinstance(node, list):
         return [_copy(it, names) for it in node]
+    if isinstance(node, ast.Constant):
+        return ast.Constant(node.value)
     if isinstance(node, ast.AST):
         return type(node)(**{field: _copy(value, names) for field, value in ast.iter_fields(node)})
     return names.get(node, node) if isinstance(node, str) and "@" in node else node

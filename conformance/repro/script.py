@@ -94,7 +94,7 @@ def script(package: str, result: Result, short: bool) -> str:
         body, functions = _shortened(folded, lambda name: name in rule.fields or name not in seen, stock.observers)
     functions = _needed(functions, body)
     spelled = _Spelled(look.column.hello.spellings)
-    statements = [spelled.visit(copy.deepcopy(it)) for it in (*functions, *body)]
+    statements = [spelled.visit(_Compact().visit(copy.deepcopy(it))) for it in (*functions, *body)]
     used = {it.id for part in statements for it in ast.walk(part) if isinstance(it, ast.Name)}
     imports, lifted = stock.lift(used & stock.observers, spelled.adapters)
     imports |= {it for it in folded.imports if _brings(it) & used}
@@ -133,9 +133,11 @@ def script(package: str, result: Result, short: bool) -> str:
 
 
 def formatted(text: str) -> str:
-    """The script as ruff lays it out."""
-    command = [sys.executable, "-m", "ruff", "format", f"--line-length={WIDTH}", "--isolated", "-"]
-    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+    """The script as ruff lays it out, without the parentheses that unparsing leaves."""
+    for command in (("check", "--fix", "--quiet", "--select=UP034"), ("format", f"--line-length={WIDTH}")):
+        arguments = [sys.executable, "-m", "ruff", *command, "--isolated", "-"]
+        text = subprocess.run(arguments, input=text, capture_output=True, text=True, check=True).stdout
+    return text
 
 
 def _labelled(label: str, text: str) -> str:
@@ -173,6 +175,31 @@ class _Spelled(ast.NodeTransformer):
             parts = path.split(".")
             self.imports.add(f"import {'.'.join(parts[: 3 if parts[1] == 'experimental' else 2])}")
         return ast.copy_location(ast.parse(path, mode="eval").body, node)
+
+
+class _Compact(ast.NodeTransformer):
+    """Writes a list of devices as a user would."""
+
+    def visit_List(self, node: ast.List) -> ast.AST:
+        ids = [id for it in node.elts if (id := _device(it)) is not None]
+        if len(ids) < max(2, len(node.elts)):
+            return self.generic_visit(node)
+        first, end = ids[0], ids[0] + len(ids)
+        if ids == [*range(first, end)]:
+            return ast.parse(f"jax.devices()[{first or ''}:{end}]", mode="eval").body
+        made = ast.parse(f"[jax.devices()[i] for i in {tuple(ids)}]", mode="eval").body
+        for it in ast.walk(made):
+            if isinstance(it, ast.Name) and it.id == "i":
+                it.id = "i@"
+        return made
+
+
+def _device(node: ast.expr) -> int | None:
+    """The number of a device."""
+    match node:
+        case ast.Subscript(value=base, slice=ast.Constant(value=int(id))) if ast.unparse(base) == "jax.devices()":
+            return id
+    return None
 
 
 def _shortened(
