@@ -184,6 +184,7 @@ def torn(jax, see, source, target, use, array):
     """One later use of an input that was donated while the user held a view of one shard; then another program."""
     x = arrays.make(jax, source, array)
     view = np.asarray(x.addressable_shards[0].data)
+    before = view.tobytes()
     see.step("put")
     y = jax.block_until_ready(jax.device_put(x, places.make(jax, source, target), donate=True))
     see(input=see.state(x, arrays.value(array)))
@@ -196,7 +197,8 @@ def torn(jax, see, source, target, use, array):
         see(used="done")
     see.step("later")
     jax.block_until_ready(jax.jit(bump)(arrays.make(jax, source, array)))
-    del y, view  # alive until here
+    see(view="same" if view.tobytes() == before else "differs")  # it is held until here, and so is the output
+    del y
 
 
 def twice(jax, see, source, target, order, array):
