@@ -4,6 +4,8 @@ HEAD = """
 import contextlib
 import functools
 import itertools
+import os
+import sys
 import traceback
 from dataclasses import dataclass, replace
 
@@ -642,6 +644,9 @@ def probe(jax, see):
     see(a=np.zeros((2,), np.uint8).nbytes + jax.number(1), b=list(itertools.chain((1,), (2,))), c=np.float32)
     see(d=functools.reduce(jax.add, (1, 2, 3)), e=int(np.prod((2, 3))), f=np.dtype("int8").name)
     see(g="".join(traceback.format_exception_only(ValueError("v"))), h=str(np.arange(3)[1:]))
+## data of modules
+def probe(jax, see):
+    see(a="FOLDED_TOYS" in os.environ, b=sys.version_info[:2] > (3, 0), c=np.newaxis, d=jax.f(os.sep))
 ## an empty body
 def probe(jax, see):
     if jax.yes():

@@ -7,15 +7,20 @@ offered: it must show the same deviation, a crash or a hang included.
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
+from typing import Self
 
 from conformance.kit import alone
-from conformance.kit.columns import parse
+from conformance.kit.columns import Column, parse
 from conformance.kit.explain import fields
+from conformance.kit.options import executable
 from conformance.kit.run import Result
 from conformance.kit.strict import Mistake
 from conformance.kit.verdicts import DEVIATING
@@ -30,7 +35,10 @@ def repro(package: str, name: str, python: str, output: Path | None) -> int:
     """Writes the cell's reproducer to `output` or stdout, once it has shown the deviation; 1 if none does."""
     if not _plain(name):
         raise Mistake(f"{name}: reproducers are plain JAX, so they are made for the subject stock alone")
-    (result,) = _judged(package, [name], python)
+    if output is not None:
+        _check(output)
+    with Judge(package, python) as judge:
+        (result,) = judge.results([name])
     judged = result.ruling.judged
     if judged.verdict not in DEVIATING:
         because = f" ({result.ruling.reason})" if result.ruling.reason else ""
@@ -39,7 +47,7 @@ def repro(package: str, name: str, python: str, output: Path | None) -> int:
     _say(f"{judged.verdict}: {fields(judged.observed)}")
     shown = show(package, result)
     if not shown.same:
-        _say(f"{name}: no script is offered, as the one that was made does not show it: {shown.how}")
+        _say(f"{name}: no script is offered: {shown.how}")
         return 1
     _say(f"the script shows it: {shown.how}")
     if output is None:
@@ -54,23 +62,30 @@ def every(package: str, record: Path, python: str, folder: Path) -> int:
 
     One for each waiver and each observation that it pins; where partitioners agree, under the first.
     """
-    chosen = dict(_deviations(record))
-    if not chosen:
+    cells = [*_deviations(record)]
+    if not cells:
         raise Mistake(f"{record}: no cell of the subject stock deviates in it as a waiver says")
-    _say(f"{len(chosen)} known deviations in {record}")
-    results = _judged(package, list(chosen.values()), python)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Mistake(f"{folder} cannot be made: {error.strerror}; name another folder with --output") from None
+    with Judge(package, python) as judge:
+        chosen = _chosen(cells, judge.version(cells[0].name))
+        if not chosen:
+            versions = ", ".join(sorted({it.version for it in cells}))
+            raise Mistake(f"{record} is of {versions}, which {python} does not have: give --subject-python")
+        _say(f"{len(chosen)} known deviations in {record}")
+        results = judge.results([*chosen.values()])
     good = 0
     with ThreadPoolExecutor(AT_ONCE) as workers:
-        for name, result, shown in zip(
-            chosen, results, workers.map(lambda it: _tried(package, it), results), strict=True
-        ):
+        shows = workers.map(lambda it: _tried(package, it), results)
+        for name, result, shown in zip(chosen, results, shows, strict=True):
             good += shown.same
             _say(f"{name}: {'shown' if shown.same else 'NOT shown'}: {shown.how}")
-            if not shown.same:
-                _say(f"  {result.cell.name} observes {fields(result.ruling.judged.observed)}")
-            else:
+            if shown.same:
                 _write(folder / f"{name}.py", shown.text)
+            else:
+                _say(f"  {result.cell.name} observes {fields(result.ruling.judged.observed)}")
     _say(f"{good} of {len(chosen)} shown by their scripts, in {folder}")
     return 0 if good == len(chosen) else 1
 
@@ -78,15 +93,62 @@ def every(package: str, record: Path, python: str, folder: Path) -> int:
 def _tried(package: str, result: Result) -> Shown:
     if result.ruling.judged.verdict not in DEVIATING:
         return Shown("", False, f"{result.ruling.judged.verdict} this time")
-    try:
-        return show(package, result)
-    except Mistake as mistake:
-        return Shown("", False, str(mistake))
+    return show(package, result)
 
 
-def _deviations(record: Path) -> Iterator[tuple[str, str]]:
-    """A name for each known deviation in a record, such as PUT-11.not-donated, and a cell that shows it."""
-    seen: dict[tuple[str, str], str] = {}
+class Judge:
+    """Judges cells by name, all in one go."""
+
+    def __init__(self, package: str, python: str) -> None:
+        self.package, self.python = package, python
+        self.pool = Pool(probes=f"{package}.probes", cell_timeout=HANG)
+        self.taken: dict[Request, tuple[Hello, Outcome]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.pool.kill()
+
+    def version(self, name: str) -> str:
+        """The version that the Python has, as names have it."""
+        asked = parse(name)
+        if asked is None:
+            return ""
+        it = Configuration(asked.subject, executable(self.python), asked.target, asked.partitioner)
+        return Column(it, self.pool.open(it)).spelled
+
+    def results(self, names: Sequence[str]) -> list[Result]:
+        for name in names:
+            self.find(name)
+        self.pool.close()
+        for request, outcome in self.pool.late():  # a crash that struck later
+            self.taken[request] = self.taken[request][0], outcome
+        return [self.find(name) for name in names]
+
+    def find(self, name: str) -> Result:
+        return alone.find(self.package, name, self.python, None, self.take)[0]
+
+    def take(self, configuration: Configuration, request: Request, _: str) -> tuple[Hello, Outcome]:
+        if request not in self.taken:
+            hello = self.pool.open(configuration)
+            outcome = Outcome("not_run", reason=hello.problem) if hello.problem else self.pool.take(request)
+            self.taken[request] = hello, outcome
+        return self.taken[request]
+
+
+@dataclass(frozen=True)
+class Known:
+    """A cell of a record that deviates as a waiver says."""
+
+    name: str
+    version: str
+    waiver: str
+    observed: str
+
+
+def _deviations(record: Path) -> Iterator[Known]:
+    """The cells of a record that deviate as a waiver says."""
     try:
         lines = record.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -94,46 +156,40 @@ def _deviations(record: Path) -> Iterator[tuple[str, str]]:
     for line in lines:
         try:
             cell = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue  # cut off
         if not isinstance(cell, dict) or cell.get("kind") != "cell" or not cell.get("waiver") or cell.get("unexpected"):
             continue
-        if not _plain(str(cell.get("name"))):
+        asked = parse(str(cell.get("name")))
+        if asked is not None and asked.subject == "stock":
+            observed = json.dumps(cell.get("observed"), sort_keys=True)
+            yield Known(str(cell["name"]), asked.version, str(cell["waiver"]), observed)
+
+
+def _chosen(cells: Iterable[Known], version: str) -> dict[str, str]:
+    """A name for each known deviation of a version, such as PUT-11.not-donated, and a cell that shows it."""
+    seen: set[tuple[str, str]] = set()
+    chosen: dict[str, str] = {}
+    for it in cells:
+        if it.version != version or (it.waiver, it.observed) in seen:
             continue
-        key = str(cell["waiver"]), json.dumps(cell.get("observed"), sort_keys=True)
-        if key not in seen:
-            seen[key] = re.sub(r"[^A-Za-z0-9_-]", ".", key[0])
-            number = sum(waiver == key[0] for waiver, _ in seen)
-            yield seen[key] + (f"-{number}" if number > 1 else ""), str(cell["name"])
-
-
-def _judged(package: str, names: list[str], python: str) -> list[Result]:
-    """The cells of these names as they are judged now, in one go."""
-    pool = Pool(probes=f"{package}.probes", cell_timeout=HANG)
-    taken: dict[Request, tuple[Hello, Outcome]] = {}
-
-    def take(configuration: Configuration, request: Request, _: str) -> tuple[Hello, Outcome]:
-        if request not in taken:
-            hello = pool.open(configuration)
-            outcome = Outcome("not_run", reason=hello.problem) if hello.problem else pool.take(request)
-            taken[request] = hello, outcome
-        return taken[request]
-
-    try:
-        for name in names:
-            alone.find(package, name, python, None, take)
-        pool.close()
-        for request, outcome in pool.late():  # a crash that struck later
-            taken[request] = taken[request][0], outcome
-    finally:
-        pool.kill()
-    return [alone.find(package, name, python, None, take)[0] for name in names]
+        seen.add((it.waiver, it.observed))
+        stem = re.sub(r"[^A-Za-z0-9_-]", ".", it.waiver)
+        numbers = (f"{stem}-{number}" for number in count(2))
+        chosen[next(name for name in chain([stem], numbers) if name not in chosen)] = it.name
+    return chosen
 
 
 def _plain(name: str) -> bool:
     """Whether a cell is one of plain JAX; a name that is none is somebody else's to refuse."""
     asked = parse(name)
     return asked is None or asked.subject == "stock"
+
+
+def _check(path: Path) -> None:
+    """Complains early of a place where nothing can be written."""
+    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise Mistake(f"{path} cannot be written; name another place with --output")
 
 
 def _write(path: Path, text: str) -> None:

@@ -92,7 +92,9 @@ class Expressions(Base):
             if isinstance(base.value, types.ModuleType):
                 if base.value.__name__.startswith(self.package):
                     return Known(found, origin(base.value, attr))
-                return Known(found, shown=f"{base.value.__name__}.{attr}")
+                fixed = callable(found) or isinstance(found, types.ModuleType)  # data may be otherwise where it runs
+                shown = f"{base.value.__name__}.{attr}"
+                return Known(found, shown=shown) if fixed else self.path(shown)
             if base.shown:
                 return Known(found, shown=f"{base.shown}.{attr}")
             if isinstance(base.value, MUTABLE) and attr in CHANGES:

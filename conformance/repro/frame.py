@@ -149,6 +149,9 @@ class Base:
     def spelled(self, value: Value, frame: Frame) -> ast.expr:
         raise NotImplementedError
 
+    def path(self, path: str) -> ast.expr:
+        raise NotImplementedError
+
     def consumed(self, value: Value, frame: Frame) -> ast.expr:
         raise NotImplementedError
 

@@ -15,13 +15,11 @@ from pathlib import Path
 import impl
 from conformance.kit.explain import fields
 from conformance.kit.run import Result
-from conformance.kit.strict import Mistake
 
 from .fold import Folded, fold
 from .lift import Package
 from .names import named
 from .syntax import path_of, reads, stored
-from .values import UnfoldableError
 
 STOCK = Path(impl.__path__[0]) / "stock"
 WIDTH = 88
@@ -85,10 +83,7 @@ def script(package: str, result: Result, short: bool) -> str:
     module, _, name = look.request.probe.partition(".")
     stock = Package(STOCK)
     probe = getattr(import_module(f"{package}.probes.{module}"), name)
-    try:
-        folded = fold(probe, look.case.data(), f"{package}.probes", stock.observers)
-    except UnfoldableError as error:
-        raise Mistake(f"{result.cell.name}: no script can be made of its probe: {error}") from None
+    folded = fold(probe, look.case.data(), f"{package}.probes", stock.observers)
     body, functions = folded.body, folded.functions
     if short:
         body, functions = _shortened(folded, lambda name: name in rule.fields or name not in seen, stock.observers)

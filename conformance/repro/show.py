@@ -15,6 +15,7 @@ from conformance.kit.run import Result
 from conformance.kit.verdicts import agrees
 
 from .script import noted, script
+from .values import UnfoldableError
 
 START = 60.0  # seconds that importing JAX may take beside the time limit of the cell
 HANG = 30.0  # seconds of silence that are a hang, where the cell has no limit of its own
@@ -31,8 +32,11 @@ class Shown:
 
 def show(package: str, result: Result) -> Shown:
     """The cell's script, run: the short one if it shows the deviation, else the whole one, which may not either."""
-    shown = run(script(package, result, short=True), result)
-    return shown if shown.same else run(script(package, result, short=False), result)
+    try:
+        shown = run(script(package, result, short=True), result)
+        return shown if shown.same else run(script(package, result, short=False), result)
+    except UnfoldableError as error:
+        return Shown("", False, f"none can be made of its probe: {error}")
 
 
 def run(text: str, result: Result) -> Shown:

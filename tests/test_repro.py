@@ -1,0 +1,259 @@
+"""`python -m conformance repro` and `repros`, on the installed JAX and a suite in miniature."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from conformance import __main__ as command
+from tests import kit_toy
+
+ROOT = Path(__file__).parents[1]
+PROBES = """
+    import os, signal, time
+
+    import numpy as np
+
+    SHIFT = {"wrong": 1, "odd": 2}
+
+    def act(jax, see, does):
+        y = put(jax, 3)
+        see.step("look")
+        see(side="right", where=see.sharding(y)["devices"])
+        if does == "first":
+            try:
+                os.close(os.open(os.environ["TOY_LOG"], os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                see(value="right")
+            else:
+                see(value="wrong")
+            return
+        see(value="right" if see.same(y, values() + SHIFT.get(does, 0)) == "same" else "wrong")
+        if does == "raise":
+            jax.device_put(y, "nowhere")
+        if does == "while":
+            see(value="wrong")
+            while y is None:
+                pass
+        if does == "crash":
+            see.step("kill")
+            os.kill(os.getpid(), signal.SIGSEGV)
+        if does == "stuck":
+            see.step("sleep")
+            time.sleep(99)
+
+    def values():
+        return np.arange(8, dtype=np.float32)
+
+    def put(jax, id):
+        return jax.block_until_ready(jax.device_put(values(), jax.devices()[id]))
+"""
+WAIVER = """
+    [[waiver]]
+    id = "{rule}/{does}"
+    rule = "{rule}"
+    cases = "{does}"
+    when = {{subject = "stock", versions = ">=0.4", targets = "cpu:*", partitioners = "*"}}
+    observed = {observed}
+    reason = "Toys break."
+    link = "none found"
+    expires = 2999-01-01
+"""
+KNOWN = {
+    ("TOY-01", "wrong"): '{value = "wrong"}',
+    ("TOY-01", "first"): '{value = "wrong"}',
+    ("TOY-02", "crash"): '{signal = "SIGSEGV", touch = "kill"}',
+    ("TOY-02", "stuck"): '{hung = true, touch = "sleep"}',
+}
+CASES = ("fine", "wrong", "first", "raise", "while", "crash", "stuck")
+
+
+@pytest.fixture
+def version():
+    told = [sys.executable, "-c", "from importlib.metadata import version; print(version('jax'))"]
+    return subprocess.run(told, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.fixture
+def conformance(tmp_path, monkeypatch, capfd):
+    """Runs a command on the toy suite; returns its status and what it wrote to stdout and to stderr."""
+    waivers = "".join(WAIVER.format(rule=rule, does=does, observed=it) for (rule, does), it in KNOWN.items())
+    toy = kit_toy.write(tmp_path, *CASES, waivers=waivers)
+    (toy / "probes" / "toy.py").write_text(dedent(PROBES))
+    module = (toy / "test_toy.py").read_text()
+    (toy / "test_toy.py").write_text(module.replace("cases=acts)", "cases=acts, limit=4)"))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("TOY_LOG", str(tmp_path / "log"))
+    monkeypatch.setattr(command, "PACKAGE", "toy")
+
+    def conformance(*arguments):
+        status = command.main([*map(str, arguments)])
+        told = capfd.readouterr()
+        return status, told.out, told.err
+
+    yield conformance
+    for name in [name for name in sys.modules if name.partition(".")[0] == "toy"]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def cell(version):
+    return lambda rule, does: f"{rule}[{does}]@stock-{version}-cpu8-shardy"
+
+
+def alone(path, *arguments):
+    """Runs a script as somebody who has nothing but JAX does."""
+    (path.parent / "empty").mkdir(exist_ok=True)
+    return subprocess.run(
+        [sys.executable, "-I", path, *arguments],
+        cwd=path.parent / "empty",
+        env={"PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_script_stands_alone(conformance, cell, tmp_path):
+    script = tmp_path / "script.py"
+    status, out, err = conformance("repro", cell("TOY-01", "wrong"), "-o", script)
+    assert (status, out) == (0, "")
+    assert 'deviates: value = "wrong"' in err
+    assert 'the script shows it: touch = "look", exit = 1, value = "wrong"' in err
+    text = script.read_text()
+    for ours in ("conformance", "impl", "toy.", "shardspec", str(ROOT)):
+        assert ours not in text
+    assert "TOY-01 MUST: A toy is right." in text
+    told = alone(script)
+    assert told.returncode == 1, told.stderr
+    assert 'value = "wrong"' in told.stdout
+    assert told.stdout.endswith("the rule does not hold\n")
+    assert "where" not in told.stdout, "the rule does not speak of it"
+    script.write_text(text.replace("+ 1", "+ 0"))
+    told = alone(script)
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.endswith("the rule holds\n")
+
+
+def test_a_crash_on_stdout(conformance, cell, tmp_path):
+    status, out, err = conformance("repro", cell("TOY-02", "crash"))
+    assert status == 0, err
+    assert 'the script shows it: touch = "kill", signal = "SIGSEGV"' in err
+    script = tmp_path / "script.py"
+    script.write_text(out)
+    told = alone(script)
+    assert told.returncode == -11
+    assert told.stdout.endswith("# kill\n")
+
+
+def test_what_is_raised(conformance, cell):
+    status, out, err = conformance("repro", cell("TOY-02", "raise"))
+    assert status == 0, err
+    assert 'jax.device_put(y, "nowhere")' in out
+
+
+def test_a_cell_that_conforms(conformance, cell, tmp_path):
+    status, out, err = conformance("repro", cell("TOY-01", "fine"), "-o", tmp_path / "script.py")
+    assert (status, out) == (1, "")
+    assert "conforms: there is no deviation to reproduce" in err
+    assert not (tmp_path / "script.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("does", "why"),
+    [
+        ("first", 'no script is offered: touch = "look", exit = 0, value = "right"'),
+        ("while", "no script is offered: none can be made of its probe: a probe has while"),
+    ],
+)
+def test_a_script_that_does_not_show_it_is_not_offered(conformance, cell, tmp_path, does, why):
+    status, out, err = conformance("repro", cell("TOY-01", does), "-o", tmp_path / "script.py")
+    assert (status, out) == (1, "")
+    assert why in err
+    assert not (tmp_path / "script.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("nothing", "nothing is no cell name"),
+        ("TOY-01[none]@stock-0.10.2-cpu8-shardy", "TOY-01 has no case none"),
+        ("TOY-77[fine]@stock-0.10.2-cpu8-shardy", "there is no rule TOY-77"),
+        ("TOY-01[wrong]@toy.subject-1.0-cpu8-shardy", "made for the subject stock alone"),
+        ("TOY-01[wrong]@stock-0.0.1-cpu8-shardy", "the cell is of version 0.0.1"),
+    ],
+)
+def test_a_cell_that_there_is_not(conformance, name, why):
+    status, out, err = conformance("repro", name)
+    assert (status, out) == (2, "")
+    assert why in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("place", ["", "missing/script.py"])
+def test_a_place_that_cannot_be_written_is_told_at_once(conformance, cell, tmp_path, place):
+    status, out, err = conformance("repro", cell("TOY-01", "wrong"), "-o", tmp_path / place)
+    assert (status, out) == (2, "")
+    assert "cannot be written; name another place with --output" in err
+
+
+def record(path, *cells):
+    path.write_text("".join(json.dumps({"kind": "cell"} | it) + "\n" for it in cells))
+    return path
+
+
+def known(name, rule, does, **more):
+    observed = {"value": "wrong"} if rule == "TOY-01" else {"touch": "kill" if does == "crash" else "sleep"}
+    return {"name": name, "waiver": f"{rule}/{does}", "observed": observed} | more
+
+
+def test_every_known_deviation_of_a_record(conformance, cell, version, tmp_path):
+    cells = [known(cell(*it), *it) for it in KNOWN]
+    again = [it | {"name": it["name"].replace("shardy", "gspmd")} for it in cells]
+    others = [
+        known(cell("TOY-01", "fine"), "TOY-01", "fine", unexpected=True),
+        known(cell("TOY-01", "fine"), "TOY-01", "fine", waiver=None),
+        known("TOY-01[fine]@toy.subject-1.0-cpu8-shardy", "TOY-01", "fine"),
+        known("TOY-01[fine]@stock-0.0.1-cpu8-shardy", "TOY-01", "fine"),
+        {"kind": "footer"},
+    ]
+    path = record(tmp_path / "record.jsonl", *cells, *again, *others)
+    path.write_text("[]\nnull\n" + path.read_text() + '{"kind": "cell", "na')  # cut off
+    status, out, err = conformance("repros", path, "-o", tmp_path / "made")
+    assert (status, out) == (1, "")
+    assert "4 known deviations in" in err
+    assert "3 of 4 shown by their scripts" in err
+    assert 'TOY-02.stuck: shown: touch = "sleep", hung = true' in err
+    assert "TOY-01.first: NOT shown" in err
+    made = {it.name for it in (tmp_path / "made").iterdir()}
+    assert made == {"TOY-01.wrong.py", "TOY-02.crash.py", "TOY-02.stuck.py"}
+    assert alone(tmp_path / "made" / "TOY-02.crash.py").returncode == -11
+
+
+def test_a_record_of_which_nothing_can_be_made(conformance, cell, tmp_path):
+    fine = {"name": cell("TOY-01", "fine"), "waiver": None}
+    other = known("TOY-01[wrong]@stock-0.0.1-cpu8-shardy", "TOY-01", "wrong")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    for path, why in [
+        (record(tmp_path / "fine.jsonl", fine), "no cell of the subject stock deviates in it"),
+        (record(tmp_path / "empty.jsonl"), "no cell of the subject stock deviates in it"),
+        (ROOT / "README.md", "no cell of the subject stock deviates in it"),
+        (tmp_path / "missing.jsonl", "cannot be read"),
+        (tmp_path / "binary", "cannot be read"),
+        (record(tmp_path / "other.jsonl", other), "is of 0.0.1, which"),
+    ]:
+        status, out, err = conformance("repros", path, "-o", tmp_path / "made")
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert why in err
+
+
+def test_a_folder_that_cannot_be_made(conformance, cell, tmp_path):
+    (tmp_path / "file").write_text("")
+    path = record(tmp_path / "record.jsonl", known(cell("TOY-01", "wrong"), "TOY-01", "wrong"))
+    status, _, err = conformance("repros", path, "-o", tmp_path / "file" / "made")
+    assert status == 2
+    assert "cannot be made" in err
