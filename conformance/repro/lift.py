@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .syntax import parameters, stored
+
 SEE = "see"
 """The module whose class `See` has the observers."""
 
@@ -25,6 +27,14 @@ class Module:
     loose: list[ast.Expr] = field(default_factory=list)
     siblings: dict[str, str] = field(default_factory=dict)  # a name that is another module of the package
     imported: dict[str, str] = field(default_factory=dict)  # a name and the statement that imports it
+    renamed: dict[str, str] = field(default_factory=dict)  # definitions that are called otherwise in a script
+
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Calls definitions otherwise, as a script has the names of all modules side by side."""
+        self.renamed |= names
+        change = _Renamed(names)
+        self.defined = {names.get(name, name): change.visit(it) for name, it in self.defined.items()}
+        self.loose = [change.visit(it) for it in self.loose]
 
 
 class Package:
@@ -38,14 +48,13 @@ class Package:
         self.observers = {
             it.name for it in kind.body if isinstance(it, ast.FunctionDef) and not it.name.startswith("_")
         }
-        clash = self.observers & see.defined.keys()  # a function beside the class that is called like an observer
-        renamed = {name: f"{name}_" for name in clash}
-        see.defined = {
-            renamed.get(name, name): _Renamed(renamed).visit(statement) for name, statement in see.defined.items()
-        }
+        taken = set(self.observers)
+        for module in (see, *(it for it in self.modules.values() if it is not see)):
+            module.rename({name: f"{module.name}_{name}" for name in module.defined if name in taken})
+            taken |= module.defined.keys()
         for method in kind.body:
             if isinstance(method, ast.FunctionDef) and method.name in self.observers:
-                see.defined[method.name] = _Free().visit(_Renamed(renamed).visit(method))
+                see.defined[method.name] = _Free().visit(_Renamed(see.renamed).visit(method))
 
     def lift(self, observers: Iterable[str], adapters: Iterable[str]) -> tuple[set[str], list[ast.stmt]]:
         """The imports and the definitions that these names need, in an order that runs."""
@@ -89,14 +98,17 @@ class Package:
         for node in ast.walk(statement):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 sibling = module.siblings.get(node.value.id)
-                if sibling in self.modules and node.attr in self.modules[sibling].defined:
-                    yield sibling, node.attr
+                if sibling in self.modules:
+                    name = self.modules[sibling].renamed.get(node.attr, node.attr)
+                    if name in self.modules[sibling].defined:
+                        yield sibling, name
             elif isinstance(node, ast.Name) and node.id in module.defined:
                 yield module.name, node.id
 
     def plain(self, statement: ast.stmt, module: Module) -> ast.stmt:
         """A definition as a script has it, of which the package's other modules are a part."""
-        made: ast.stmt = _Joined(module.siblings.keys()).visit(copy.deepcopy(statement))
+        siblings = {name: self.modules[it].renamed for name, it in module.siblings.items() if it in self.modules}
+        made: ast.stmt = _Joined(siblings).visit(copy.deepcopy(statement))
         return ast.fix_missing_locations(made)
 
 
@@ -146,12 +158,19 @@ class _Untyped(ast.NodeTransformer):
 
 
 class _Renamed(ast.NodeTransformer):
+    """Calls functions and tables of a module otherwise; variables of that name stay."""
+
     def __init__(self, names: Mapping[str, str]) -> None:
         self.names = names
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if not (node.args.args and node.args.args[0].arg == "self"):
             node.name = self.names.get(node.name, node.name)
+        own = {*parameters(node), *stored(node.body)} & self.names.keys()
+        if own:
+            inner = _Renamed({name: it for name, it in self.names.items() if name not in own})
+            node.body = [inner.visit(it) for it in node.body]
+            return node
         return self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
@@ -191,10 +210,10 @@ class _Free(ast.NodeTransformer):
 class _Joined(ast.NodeTransformer):
     """Makes names of what other modules of the package define."""
 
-    def __init__(self, siblings: Iterable[str]) -> None:
-        self.siblings = set(siblings)
+    def __init__(self, siblings: Mapping[str, Mapping[str, str]]) -> None:
+        self.siblings = siblings
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         if isinstance(node.value, ast.Name) and node.value.id in self.siblings:
-            return ast.Name(node.attr, node.ctx)
+            return ast.Name(self.siblings[node.value.id].get(node.attr, node.attr), node.ctx)
         return self.generic_visit(node)

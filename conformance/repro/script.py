@@ -73,6 +73,11 @@ sys.exit(0 if ok else 1)
 
 
 def script(package: str, result: Result, short: bool) -> str:
+    """The reproducer's text, as ruff lays it out."""
+    return formatted(draft(package, result, short))
+
+
+def draft(package: str, result: Result, short: bool) -> str:
     """The reproducer's text.
 
     `short`: the only facts looked at are those that the rule speaks of and those that a death left unseen, which may be
@@ -124,7 +129,7 @@ def script(package: str, result: Result, short: bool) -> str:
     )
     parts = [head, *map(ast.unparse, lifted), *map(ast.unparse, statements[: len(functions)]), ""]
     parts += map(ast.unparse, statements[len(functions) :])
-    return formatted("\n".join([*parts, TAIL.format(legal=legal)]))
+    return "\n".join([*parts, TAIL.format(legal=legal)])
 
 
 def formatted(text: str) -> str:
