@@ -10,6 +10,7 @@ import sys
 
 from conformance.repro.fold import fold
 from conformance.repro.names import named
+from conformance.repro.tidy import needed, tidied
 
 OBSERVERS = ("same", "state", "spans", "sharding")
 RESERVED = (*OBSERVERS, "describe", "jax", "note", "step", "np", "functools", "itertools", "traceback", "contextlib")
@@ -193,7 +194,8 @@ class Toys:
     def script(self, probe, case):
         """The probe's script, of the body alone."""
         folded = fold(probe, case, self.name, OBSERVERS)
-        statements = named([*folded.functions, *folded.body], RESERVED)
+        functions, body = tidied(needed(folded.functions, folded.body), folded.body)
+        statements = named([*functions, *body], RESERVED)
         return "\n".join([*sorted(folded.imports), *map(ast.unparse, statements)])
 
     def logs(self, probe, case):

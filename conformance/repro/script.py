@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-import copy
 import json
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 
@@ -16,19 +15,16 @@ import impl
 from conformance.kit.explain import fields
 from conformance.kit.run import Result
 
-from .fold import Folded, fold
+from .fold import fold
 from .lift import Package
 from .names import named
-from .syntax import path_of, reads, stored
+from .syntax import path_of, stored
+from .tidy import needed, shortened, tidied
 
 STOCK = Path(impl.__path__[0]) / "stock"
 WIDTH = 88
 OWN = ("jax", "np", "json", "os", "sys", "seen", "note", "step", "legal", "ok")
 """Names that a script has for itself."""
-
-QUIET = ("isinstance", "len", "list", "sorted", "tuple", "type", "jax.devices")
-QUIET_METHODS = ("astype", "copy", "default_memory", "get", "items", "keys", "reshape", "split", "values", "view")
-"""What a statement may call and still be left out where nobody asks for what it gives."""
 
 HEAD = '''\
 """{headline}
@@ -91,10 +87,11 @@ def draft(package: str, result: Result, short: bool) -> str:
     folded = fold(probe, look.case.data(), f"{package}.probes", stock.observers)
     body, functions = folded.body, folded.functions
     if short:
-        body, functions = _shortened(folded, lambda name: name in rule.fields or name not in seen, stock.observers)
-    functions = _needed(functions, body)
+        body, functions = shortened(folded, lambda name: name in rule.fields or name not in seen, stock.observers)
+    functions = needed(functions, body)
     spelled = _Spelled(look.column.hello.spellings)
-    statements = [spelled.visit(_Compact().visit(copy.deepcopy(it))) for it in (*functions, *body)]
+    functions, body = tidied(functions, body)
+    statements = [spelled.visit(it) for it in (*functions, *body)]
     used = {it.id for part in statements for it in ast.walk(part) if isinstance(it, ast.Name)}
     imports, lifted = stock.lift(used & stock.observers, spelled.adapters)
     imports |= {it for it in folded.imports if _brings(it) & used}
@@ -177,94 +174,9 @@ class _Spelled(ast.NodeTransformer):
         return ast.copy_location(ast.parse(path, mode="eval").body, node)
 
 
-class _Compact(ast.NodeTransformer):
-    """Writes a list of devices as a user would."""
-
-    def visit_List(self, node: ast.List) -> ast.AST:
-        ids = [id for it in node.elts if (id := _device(it)) is not None]
-        if len(ids) < max(2, len(node.elts)):
-            return self.generic_visit(node)
-        first, end = ids[0], ids[0] + len(ids)
-        if ids == [*range(first, end)]:
-            return ast.parse(f"jax.devices()[{first or ''}:{end}]", mode="eval").body
-        made = ast.parse(f"[jax.devices()[i] for i in {tuple(ids)}]", mode="eval").body
-        for it in ast.walk(made):
-            if isinstance(it, ast.Name) and it.id == "i":
-                it.id = "i@"
-        return made
-
-
-def _device(node: ast.expr) -> int | None:
-    """The number of a device."""
-    match node:
-        case ast.Subscript(value=base, slice=ast.Constant(value=int(id))) if ast.unparse(base) == "jax.devices()":
-            return id
-    return None
-
-
-def _shortened(
-    folded: Folded, kept: Callable[[str], bool], observers: Collection[str]
-) -> tuple[list[ast.stmt], list[ast.stmt]]:
-    """Without the facts that the rule does not speak of, and without what was only there for them."""
-    body = [_Notes(kept).visit(copy.deepcopy(it)) for it in folded.body]
-    functions = [_Notes(kept).visit(copy.deepcopy(it)) for it in folded.functions]
-    quiet = set(observers)
-    quiet |= {it.name for it in functions if isinstance(it, ast.FunctionDef) and _quiet(it, quiet)}
-    while True:
-        read = {it.id for part in body for it in ast.walk(part) if reads(it)}
-        left = [it for it in body if it is not None and not _idle(it, read, quiet)]
-        if len(left) == len(body):
-            break
-        body = left
-    return body, functions
-
-
-def _needed(functions: Iterable[ast.stmt], body: Iterable[ast.stmt]) -> list[ast.stmt]:
-    """The functions that a script calls, and those that they call."""
-    used = {it.id for part in body for it in ast.walk(part) if reads(it)}
-    kept: list[ast.stmt] = []
-    for it in reversed([*functions]):
-        if stored([it]) & used:
-            used |= {inner.id for inner in ast.walk(it) if reads(inner)}
-            kept.insert(0, it)
-    return kept
-
-
 def _brings(line: str) -> set[str]:
     """The names that an import sets."""
     return {(it.asname or it.name).partition(".")[0] for it in ast.walk(ast.parse(line)) if isinstance(it, ast.alias)}
-
-
-def _idle(node: ast.stmt, read: Collection[str], quiet: Collection[str]) -> bool:
-    """Whether a statement only looks at something that nobody asks for."""
-    if isinstance(node, ast.Assign) and all(isinstance(it, ast.Name) and it.id not in read for it in node.targets):
-        return _quiet(node.value, quiet)
-    return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and _quiet(node, quiet))
-
-
-def _quiet(node: ast.AST, quiet: Collection[str]) -> bool:
-    """Whether nothing that it calls changes anything."""
-    calls = [it.func for it in ast.walk(node) if isinstance(it, ast.Call)]
-    methods = [it.attr in QUIET_METHODS for it in calls if isinstance(it, ast.Attribute) and not _of_jax(it)]
-    paths = [path_of(it) or "" for it in calls if not isinstance(it, ast.Attribute) or _of_jax(it)]
-    known = (it in quiet or it in QUIET or it.startswith(("np.", "jax.sharding.")) for it in paths)
-    return all(methods) and all(known)
-
-
-def _of_jax(node: ast.AST) -> bool:
-    return (path_of(node) or "").startswith(("np.", "jax."))
-
-
-class _Notes(ast.NodeTransformer):
-    def __init__(self, kept: Callable[[str], bool]) -> None:
-        self.kept = kept
-
-    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        call = node.value
-        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "note"):
-            return node
-        call.keywords = [it for it in call.keywords if it.arg is None or self.kept(it.arg)]
-        return node if call.keywords else ast.Pass()
 
 
 def noted(lines: Iterable[str]) -> tuple[dict[str, object], str | None]:
