@@ -15,14 +15,17 @@ import impl
 from conformance.kit.explain import fields
 from conformance.kit.run import Result
 
-from .fold import fold
+from .fold import Folded, fold
 from .lift import Package
 from .names import named
-from .syntax import path_of, stored
+from .syntax import is_name, path_of, stored
 from .tidy import needed, shortened, tidied
 
 STOCK = Path(impl.__path__[0]) / "stock"
 WIDTH = 88
+DEATHS = frozenset(("exit", "hung", "signal"))
+"""What is observed of a process that did not come to its end."""
+
 OWN = ("jax", "np", "json", "os", "sys", "seen", "note", "step", "legal", "ok")
 """Names that a script has for itself."""
 
@@ -87,7 +90,9 @@ def draft(package: str, result: Result, short: bool) -> str:
     folded = fold(probe, look.case.data(), f"{package}.probes", stock.observers)
     body, functions = folded.body, folded.functions
     if short:
-        body, functions = shortened(folded, lambda name: name in rule.fields or name not in seen, stock.observers)
+        dies = not DEATHS.isdisjoint(result.ruling.judged.observed)  # what that left unseen may be what brings it
+        kept = {it for it in _noted_in(folded) if it in rule.fields or (dies and it not in seen)}
+        body, functions = shortened(folded, kept, stock.observers)
     functions = needed(functions, body)
     spelled = _Spelled(look.column.hello.spellings)
     functions, body = tidied(functions, body)
@@ -177,6 +182,12 @@ class _Spelled(ast.NodeTransformer):
 def _brings(line: str) -> set[str]:
     """The names that an import sets."""
     return {(it.asname or it.name).partition(".")[0] for it in ast.walk(ast.parse(line)) if isinstance(it, ast.alias)}
+
+
+def _noted_in(folded: Folded) -> set[str]:
+    """All fields that a script may note."""
+    calls = [it for part in (*folded.functions, *folded.body) for it in ast.walk(part) if isinstance(it, ast.Call)]
+    return {key.arg for it in calls if is_name(it.func, "note") for key in it.keywords if key.arg}
 
 
 def noted(lines: Iterable[str]) -> tuple[dict[str, object], str | None]:

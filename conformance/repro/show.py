@@ -14,7 +14,7 @@ from conformance.kit.explain import fields
 from conformance.kit.run import Result
 from conformance.kit.verdicts import agrees
 
-from .script import noted, script
+from .script import DEATHS, noted, script
 from .values import UnfoldableError
 
 START = 60.0  # seconds that importing JAX may take beside the time limit of the cell
@@ -88,10 +88,12 @@ def _compared(
     if isinstance(raised, dict):  # it left the script as it left the probe: its name stands before its message
         kind = last.partition(":")[0].rpartition(".")[2]
         same = status == 1 and kind == raised["class"] and touch == raised["at"]
-    elif died := observed.keys() & {"signal", "exit", "hung"}:
+    elif died := observed.keys() & DEATHS:
         same = all(ends.get(name) == observed[name] for name in (*died, "touch"))
-    else:
-        same = status == 1
+    else:  # it may die later on, as the probe did
+        outcome = result.outcome
+        dies = outcome is not None and outcome.status != "ended" and touch == outcome.touch
+        same = status == 1 or (dies and (status is None or status < 0))
     fields_ = result.cell.rule.fields & observed.keys() - {"raised", "survives"}
     same = same and all(name in seen and agrees(name, observed[name], seen[name]) for name in fields_)
     shown = {name: seen[name] for name in sorted(fields_) if name in seen}

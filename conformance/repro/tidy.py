@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import copy
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 
 from .calls import early
 from .fold import Folded
-from .syntax import COMPREHENSIONS, path_of, reads, stored
+from .syntax import COMPREHENSIONS, is_name, path_of, reads, stored
 
 QUIET = ("isinstance", "len", "list", "sorted", "tuple", "type", "jax.devices")
 QUIET_METHODS = ("astype", "copy", "default_memory", "get", "items", "keys", "reshape", "split", "values", "view")
@@ -110,7 +110,7 @@ def _device(node: ast.expr) -> int | None:
 
 
 def shortened(
-    folded: Folded, kept: Callable[[str], bool], observers: Collection[str]
+    folded: Folded, kept: Collection[str], observers: Collection[str]
 ) -> tuple[list[ast.stmt], list[ast.stmt]]:
     """Without the facts that the rule does not speak of, and without what was only there for them."""
     body = [_Notes(kept).visit(copy.deepcopy(it)) for it in folded.body]
@@ -123,7 +123,13 @@ def shortened(
         if len(left) == len(body):
             break
         body = left
+    following = [*body[1:], None]  # a step that announces nothing is none
+    body = [it for it, then in zip(body, following, strict=True) if not (_steps(it) and (then is None or _steps(then)))]
     return body, functions
+
+
+def _steps(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and is_name(node.value.func, "step")
 
 
 def needed(functions: Iterable[ast.stmt], body: Iterable[ast.stmt]) -> list[ast.stmt]:
@@ -158,12 +164,12 @@ def _of_jax(node: ast.AST) -> bool:
 
 
 class _Notes(ast.NodeTransformer):
-    def __init__(self, kept: Callable[[str], bool]) -> None:
+    def __init__(self, kept: Collection[str]) -> None:
         self.kept = kept
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
         call = node.value
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "note"):
             return node
-        call.keywords = [it for it in call.keywords if it.arg is None or self.kept(it.arg)]
+        call.keywords = [it for it in call.keywords if it.arg is None or it.arg in self.kept]
         return node if call.keywords else ast.Pass()
