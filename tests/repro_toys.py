@@ -647,6 +647,16 @@ def probe(jax, see):
 ## data of modules
 def probe(jax, see):
     see(a="FOLDED_TOYS" in os.environ, b=sys.version_info[:2] > (3, 0), c=np.newaxis, d=jax.f(os.sep))
+## helpers that look at where they run
+def here(name):
+    return os.environ.get(name, "none")
+def deeper(name):
+    if name == "x":
+        return 1
+    return [here(name)]
+CALLS = {"c": lambda: sys.argv[0], "d": lambda: TABLE["a"]}
+def probe(jax, see, name="FOLDED_TOYS"):
+    see(a=here(name), b=deeper(name), c=CALLS["c"]() == sys.argv[0], d=CALLS["d"](), e=jax.f(deeper("x")))
 ## an empty body
 def probe(jax, see):
     if jax.yes():

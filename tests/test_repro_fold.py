@@ -27,6 +27,14 @@ def test_the_script_does_what_the_probe_does(toys, name):
     assert expected, "the toy does nothing"
 
 
+@pytest.mark.parametrize(
+    ("name", "says"), [("helpers that look at where they run", "os.environ"), ("data of modules", "sys.version_info")]
+)
+def test_what_may_be_otherwise_where_the_script_runs_is_left_to_it(toys, name, says):
+    probe = toys.module(repro_toys.HEAD + repro_toys.RIGHT[name]).probe
+    assert says in toys.script(probe, {"name": "x"} if probe.__defaults__ else {})
+
+
 @pytest.mark.parametrize("name", repro_toys.EITHER)
 def test_a_form_that_is_hard_gives_the_right_script_or_none(toys, name):
     try:

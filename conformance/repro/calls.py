@@ -11,7 +11,7 @@ from typing import Any
 
 from .expressions import Expressions
 from .frame import Frame, LeftError
-from .source import definition
+from .source import definition, of_data_alone
 from .statements import Statements
 from .syntax import (
     COMPREHENSIONS,
@@ -85,7 +85,8 @@ class Calls(Statements, Expressions):
         """A call of a known function: its result, or its body written out; None where it is left to run."""
         suite = self.ours(function)
         values = [*arguments, *keywords.values()]
-        if all(isinstance(it, Known) for it in values) and (suite or sure(function) or self.shaped(function)):
+        may = of_data_alone(function, self.package) if suite else sure(function) or self.shaped(function)
+        if may and all(isinstance(it, Known) for it in values):
             made = self.worked_out(function, arguments, keywords)
             if made is not None:
                 return made

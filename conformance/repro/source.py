@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import inspect
 import types
 from functools import cache
@@ -10,7 +11,26 @@ from importlib import import_module
 from typing import Any
 
 from .syntax import is_name
-from .values import Known, UnfoldableError
+from .values import MODULES, Known, UnfoldableError
+
+PURE = (*MODULES, "collections", "copy", "functools", "re", "string", "textwrap", "typing")
+"""Modules whose functions depend on their arguments alone."""
+
+ELSEWHERE = (
+    "__import__",
+    "eval",
+    "exec",
+    "globals",
+    "hash",
+    "id",
+    "input",
+    "locals",
+    "object",
+    "open",
+    "print",
+    "vars",
+)
+"""Functions of Python that depend on more, or do more."""
 
 Origin = tuple[ast.expr, types.ModuleType]
 
@@ -87,3 +107,33 @@ def entry(base: Known, key: Any) -> Origin | None:
         spread = any(isinstance(it, ast.Starred) for it in node.elts)
         return None if spread else (node.elts[key], module)
     return None
+
+
+def of_data_alone(function: Any, package: str) -> bool:
+    """Whether a function of the suite depends on its arguments and on tables alone, as far as its names tell."""
+    return _of_data_alone(getattr(function, "__func__", function), package)
+
+
+@cache
+def _of_data_alone(function: types.FunctionType, package: str, seen: frozenset[Any] = frozenset()) -> bool:
+    names, here = _names(function.__code__), vars(import_module(function.__module__))
+    for name in names:
+        found = here.get(name, vars(builtins).get(name))
+        module = isinstance(found, types.ModuleType)
+        where = getattr(found, "__name__" if module else "__module__", None) or ""
+        if where.startswith(package):
+            parts = vars(found) if module or isinstance(found, type) else {name: found}
+            inner = {it for key, it in parts.items() if key in names and isinstance(it, types.FunctionType)} - seen
+            if not all(_of_data_alone(it, package, seen | inner) for it in inner):
+                return False
+        elif where == "builtins":
+            if name in ELSEWHERE:
+                return False
+        elif where and (where.partition(".")[0] not in PURE or "random" in names):
+            return False
+    return True
+
+
+def _names(code: types.CodeType) -> set[str]:
+    inner = [it for it in code.co_consts if isinstance(it, types.CodeType)]
+    return {*code.co_names}.union(*map(_names, inner))
