@@ -773,6 +773,266 @@ def probe(jax, see):
 '''.replace("SPOTS_S", 'SPOTS["s"]')
 )
 
+RIGHT |= toys('''
+## closure over loop var in helper inlined in comp
+def mk(jax, i):
+    def f():
+        return jax.f(i)
+    return f
+def probe(jax, see):
+    fs = [mk(jax, i) for i in (1, 2)]
+    gs = [mk(jax, x) for x in jax.items(2)]
+    see(a=[f() for f in fs], b=[g() for g in gs])
+## helper that stores closures
+def reg(jax, store, x):
+    y = jax.g(x)
+    store.append(lambda: jax.h(x, y))
+def probe(jax, see):
+    store = []
+    for i in (1, 2, 3):
+        reg(jax, store, i)
+    for it in jax.items(2):
+        reg(jax, store, it)
+    see(a=[f() for f in store])
+## table with pending dup
+def probe(jax, see):
+    d = {"a": jax.f(), "b": jax.g(), "a": jax.h()}
+    see(**d)
+    e = {**d, "b": jax.i()}
+    e |= {"a": jax.j()}
+    see(x=e["a"], y=e["b"])
+## generator passed to left
+def probe(jax, see):
+    g = (jax.f(i) for i in (1, 2))
+    see(a=jax.take(list(g)), b=sorted(jax.number(i) for i in (3, 1)), c=",".join(str(jax.number(i)) for i in (3, 1)))
+    see(d=max(jax.number(i) for i in (1, 2)), e=sum(jax.number(i) for i in (1, 2)), f={jax.number(i): i for i in (1, 2)})
+## nested helper early return in try
+def h(jax, x):
+    try:
+        if jax.no():
+            return jax.a(x)
+        y = jax.b(x)
+    except ValueError:
+        return jax.c(x)
+    finally:
+        jax.d(x)
+    return y
+def probe(jax, see):
+    see(a=h(jax, 1), b=[h(jax, i) for i in (1, 2)], c=jax.yes() and h(jax, 3))
+## kw defaults evaluated once
+def probe(jax, see):
+    def f(x, y=jax.once(), *, z=jax.twice()):
+        return jax.f(x, y, z)
+    see(a=f(1), b=f(2, z=3), c=f(y=1, x=2))
+## star in middle
+def probe(jax, see):
+    a, *b, c = [jax.f(), 2, jax.g(), 4]
+    see(a=a, b=b, c=c)
+    for x, *rest in ((1, 2, 3), (4, 5)):
+        see(x=x, rest=rest)
+    first, (second, third) = jax.f(), [jax.g(), jax.h()]
+    see(first=first, second=second, third=third)
+## conditional del and rebind
+def probe(jax, see):
+    x = [1, 2]
+    y = x
+    x = x + [jax.f()]
+    y.append(3)
+    see(x=x, y=y)
+    z = y
+    z += [4]
+    see(y=y)
+## try in unrolled loop with carried
+def probe(jax, see):
+    last = None
+    for k in ("a", "b", "c"):
+        try:
+            if k == "b":
+                jax.fail(ValueError, k)
+            last = jax.f(k)
+        except ValueError:
+            see(failed=k)
+        else:
+            see(done=last)
+    see(last=last)
+## exceptions from known code
+def probe(jax, see, n=0):
+    try:
+        x = 1 // n
+    except ZeroDivisionError as e:
+        see(e=type(e).__name__)
+    try:
+        (1, 2)[5]
+        see(never=1)
+    except IndexError:
+        see(i=1)
+    try:
+        int("x")
+        see(never=2)
+    except ValueError as e:
+        see(v=str(e))
+## raise in expression helper
+def boom(jax, x):
+    raise ValueError(jax.number(x))
+def probe(jax, see):
+    try:
+        see(a=jax.f(boom(jax, 3)))
+    except ValueError as e:
+        see(e=str(e))
+    boom(jax, 4)
+    see(never=1)
+## boolop in args with helpers
+def two(jax, x):
+    a = jax.a(x)
+    return jax.b(a)
+def probe(jax, see):
+    see(a=jax.f(jax.no() or two(jax, 1), two(jax, 2) if jax.yes() else two(jax, 3)))
+    if jax.no() and two(jax, 4):
+        see(b=1)
+    elif two(jax, 5) and jax.yes():
+        see(b=2)
+    while_ = [x for x in jax.items(2) if two(jax, x)]
+    see(c=while_)
+## if test with helper elif
+def probe(jax, see):
+    if jax.no():
+        x = 1
+    elif pair(jax, 1)[0]:
+        x = 2
+    elif jax.yes():
+        x = 3
+    else:
+        x = 4
+    see(x=x)
+## same helper different known args as function
+def lab(jax, x, name="n"):
+    y = jax.f(x)
+    z = jax.g(y, name)
+    return z
+def probe(jax, see):
+    see(a=lab(jax, 1), b=lab(jax, 1), c=lab(jax, True), d=lab(jax, 1.0), e=lab(jax, 1, "n"), f=lab(jax, name="m", x=jax.h()))
+## string keys and merges with unknown dict
+def probe(jax, see):
+    d = jax.same({"a": 1})
+    e = d | {"b": jax.f()}
+    f = {**d, "c": 2}
+    see(**e)
+    see(**f, **{"z": 1})
+    f.update(g=1)
+    see(f=f)
+## late binding of module-level helper names shadowed
+def probe(jax, see):
+    pair = jax.f
+    see(a=pair(1))
+    TABLE = {"a": jax.g()}
+    see(b=TABLE["a"])
+## variable used as both list and loop
+def probe(jax, see):
+    xs = [jax.f(), jax.g()]
+    for i, x in enumerate(xs):
+        xs[i] = jax.h(x)
+    see(xs=xs)
+    ys = [1, 2]
+    for y in ys:
+        if y == 1:
+            ys.append(jax.number(5))
+    see(ys=ys)
+## comprehension shadows
+def probe(jax, see, x=3):
+    ys = [x for x in (1, 2)]
+    zs = [(x, y) for y in ys for x in jax.items(1)]
+    see(x=x, ys=ys, zs=zs)
+    x = jax.f()
+    ws = {x: x for x in jax.items(1)}
+    see(x=x, ws=ws, vs=[x for _ in (1, 2)])
+## nested functions two levels
+def probe(jax, see):
+    n = jax.number(2)
+    def outer(a):
+        b = jax.f(a, n)
+        def inner(c):
+            return jax.g(a, b, c, n)
+        return inner
+    f, g = outer(1), outer(2)
+    see(a=f(1), b=g(2))
+    n = 5
+    see(c=f(1), d=outer(3)(4))
+## lambda default capture in loop left
+def probe(jax, see):
+    fs = []
+    for i in range(20):
+        fs.append(lambda i=i: i)
+    see(a=[f() for f in fs][:3])
+    gs = [lambda: it for it in jax.items(3)]
+    see(b=[g() for g in gs])
+## with exceptions and loosened
+def probe(jax, see):
+    x = "start"
+    with jax.hush():
+        for i in (1, 2):
+            x = jax.f(i)
+            if jax.number(i) == 2:
+                jax.fail()
+            y = i
+    see(x=x, y=y)
+## deep try nest with return function
+def find(jax, n):
+    for i in range(n):
+        try:
+            with jax.context(i):
+                if jax.number(i) == 1:
+                    return jax.found(i)
+                if jax.number(i) == 5:
+                    continue
+        finally:
+            jax.fin(i)
+    else:
+        return jax.none()
+def probe(jax, see):
+    see(a=find(jax, 3), b=find(jax, 1))
+## aug on attribute and nested
+def probe(jax, see):
+    x = jax.f()
+    x.n = 1
+    d = {"k": [1]}
+    d["k"] += [jax.g()]
+    d["k"].append(2)
+    e = d["k"]
+    e.append(3)
+    see(d=d)
+## slices
+def probe(jax, see, n=1):
+    xs = [jax.f(), jax.g(), jax.h()]
+    see(a=xs[n:], b=xs[::-1], c=xs[-1], d=(1, 2, 3)[n], e="abc"[jax.number(1):], f=jax.items(3)[n:2])
+    xs[0:1] = [7, 8]
+    see(xs=xs)
+## truthiness of things
+def probe(jax, see):
+    x = jax.f()
+    see(a=not x, b=bool(x), c=x and 1, d=x or 2, e=1 if x else 2, f=[1 for _ in (1,) if x])
+    if x and jax.yes():
+        see(g=1)
+    see(h=any((x, x)), i=all([x, jax.g()]))
+## unknown star kwargs ordering
+def kw(jax, **k):
+    return jax.k(**k)
+def probe(jax, see):
+    see(a=kw(jax, b=jax.f(), a=jax.g()), b=kw(jax, **{"z": jax.h(), "y": 1}))
+## name reuse across inlines
+def one(jax, x):
+    y = jax.one(x)
+    return y
+def two(jax, y):
+    x = one(jax, y)
+    return x, y
+def probe(jax, see):
+    x, y = jax.f(), jax.g()
+    y, x = two(jax, x)
+    see(x=x, y=y)
+    x, y = two(jax, y), one(jax, x)
+    see(x=x, y=y)
+''')
+
 EITHER = toys("""
 ## a table that is changed
 def probe(jax, see):
