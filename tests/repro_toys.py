@@ -773,7 +773,7 @@ def probe(jax, see):
 '''.replace("SPOTS_S", 'SPOTS["s"]')
 )
 
-RIGHT |= toys('''
+RIGHT |= toys("""
 ## closure over loop var in helper inlined in comp
 def mk(jax, i):
     def f():
@@ -805,7 +805,8 @@ def probe(jax, see):
 def probe(jax, see):
     g = (jax.f(i) for i in (1, 2))
     see(a=jax.take(list(g)), b=sorted(jax.number(i) for i in (3, 1)), c=",".join(str(jax.number(i)) for i in (3, 1)))
-    see(d=max(jax.number(i) for i in (1, 2)), e=sum(jax.number(i) for i in (1, 2)), f={jax.number(i): i for i in (1, 2)})
+    see(d=max(jax.number(i) for i in (1, 2)), e=sum(jax.number(i) for i in (1, 2)))
+    see(f={jax.number(i): i for i in (1, 2)})
 ## nested helper early return in try
 def h(jax, x):
     try:
@@ -910,7 +911,8 @@ def lab(jax, x, name="n"):
     z = jax.g(y, name)
     return z
 def probe(jax, see):
-    see(a=lab(jax, 1), b=lab(jax, 1), c=lab(jax, True), d=lab(jax, 1.0), e=lab(jax, 1, "n"), f=lab(jax, name="m", x=jax.h()))
+    see(a=lab(jax, 1), b=lab(jax, 1), c=lab(jax, True), d=lab(jax, 1.0))
+    see(e=lab(jax, 1, "n"), f=lab(jax, name="m", x=jax.h()))
 ## string keys and merges with unknown dict
 def probe(jax, see):
     d = jax.same({"a": 1})
@@ -1031,7 +1033,7 @@ def probe(jax, see):
     see(x=x, y=y)
     x, y = two(jax, y), one(jax, x)
     see(x=x, y=y)
-''')
+""")
 
 EITHER = toys("""
 ## a table that is changed
