@@ -138,7 +138,7 @@ class Judge:
 
 
 @dataclass(frozen=True)
-class Known:
+class Deviation:
     """A cell of a record that deviates as a waiver says."""
 
     name: str
@@ -147,7 +147,7 @@ class Known:
     observed: str
 
 
-def _deviations(record: Path) -> Iterator[Known]:
+def _deviations(record: Path) -> Iterator[Deviation]:
     """The cells of a record that deviate as a waiver says."""
     try:
         lines = record.read_text(encoding="utf-8").splitlines()
@@ -163,10 +163,10 @@ def _deviations(record: Path) -> Iterator[Known]:
         asked = parse(str(cell.get("name")))
         if asked is not None and asked.subject == "stock":
             observed = json.dumps(cell.get("observed"), sort_keys=True)
-            yield Known(str(cell["name"]), asked.version, str(cell["waiver"]), observed)
+            yield Deviation(str(cell["name"]), asked.version, str(cell["waiver"]), observed)
 
 
-def _chosen(cells: Iterable[Known], version: str) -> dict[str, str]:
+def _chosen(cells: Iterable[Deviation], version: str) -> dict[str, str]:
     """A name for each known deviation of a version, such as PUT-11.not-donated, and a cell that shows it."""
     seen: set[tuple[str, str]] = set()
     chosen: dict[str, str] = {}

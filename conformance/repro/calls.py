@@ -26,7 +26,7 @@ from .syntax import (
     passed_on,
     stored,
 )
-from .values import LAZY, MUTABLE, WHOLE, Known, Row, Table, Value, plain, sure, used_up
+from .values import LAZY, MUTABLE, WHOLE, Known, Row, Table, UnfoldableError, Value, plain, sure, used_up
 
 DEEP = 30  # calls of helpers in calls of helpers, at most
 
@@ -60,7 +60,7 @@ class Calls(Statements, Expressions):
         spread = None in dict(pairs) or any(isinstance(it, ast.Starred) for it in arguments)
         if isinstance(called, Known) and not spread:
             if len(keywords) < len(pairs):
-                raise self.refuse("a call is given a keyword twice")
+                raise UnfoldableError("a call is given a keyword twice")
             made = self.applied(called.value, arguments, keywords, frame)
             if made is not None:
                 return made
@@ -118,7 +118,7 @@ class Calls(Statements, Expressions):
         except Exception:  # the script fails as the probe does
             return None
         if repr(held) != before:
-            raise self.refuse(f"{getattr(function, '__name__', function)} changes data of the case or of a table")
+            raise UnfoldableError(f"{getattr(function, '__name__', function)} changes data of the case or of a table")
         lazy = function in LAZY if _hashable(function) else False
         value = used_up(value)
         made_here = "<locals>" in getattr(value, "__qualname__", "")  # it may lean on its variables
@@ -141,7 +141,7 @@ class Calls(Statements, Expressions):
                 return None
             found = [[Known(index) for index, _ in enumerate(found[0])], *found]
         if len({*map(len, found)}) > 1 and strict.value:
-            raise self.refuse("zip is given lists of several lengths")
+            raise UnfoldableError("zip is given lists of several lengths")
         rows = [self.row(tuple, it) for it in zip(*found, strict=False)]
         return self.row(tuple, rows, lazy=True)
 
@@ -151,7 +151,7 @@ class Calls(Statements, Expressions):
         """A call of one of the suite's functions: in line where it can be, else as a function of the script."""
         node, module = definition(function)
         if getattr(node, "decorator_list", None):
-            raise self.refuse(f"{function.__name__} has a decorator")
+            raise UnfoldableError(f"{function.__name__} has a decorator")
         if isinstance(function, types.MethodType):
             arguments = [Known(function.__self__), *arguments]
             function = function.__func__
@@ -160,7 +160,7 @@ class Calls(Statements, Expressions):
         if key in self.underway or (key in self.again and not isinstance(node, ast.Lambda)):
             return self.called(function, node, module, given, frame)
         if len(self.underway) > DEEP:
-            raise self.refuse(f"{function.__name__} calls itself without end")
+            raise UnfoldableError(f"{function.__name__} calls itself without end")
         length, before = len(frame.out), self.state()
         self.underway.append(key)
         try:
@@ -192,7 +192,7 @@ class Calls(Statements, Expressions):
         try:
             found = signature.bind(*arguments, **keywords)
         except TypeError as error:
-            raise self.refuse(f"{function.__name__}: {error}") from None
+            raise UnfoldableError(f"{function.__name__}: {error}") from None
         order = [name for name in found.arguments if name not in keywords]
         order += [name for name in keywords if name in found.arguments]
         found.apply_defaults()
@@ -261,12 +261,12 @@ class Calls(Statements, Expressions):
         """What stands for a parameter wherever it is read, where no variable is needed."""
         if name in stored(body_of(inner.node)):
             if isinstance(value, Known) and isinstance(value.value, MUTABLE) and changed(name, inner.node):
-                raise self.refuse("a helper changes data of the case or of a table")
+                raise UnfoldableError("a helper changes data of the case or of a table")
             return None
         match value:
             case Known(it, lazy=False):
                 if isinstance(it, MUTABLE) and (changed(name, inner.node) or passed_on(name, inner.node, inner.locals)):
-                    raise self.refuse("a helper changes data of the case or of a table, or hands it on to what may")
+                    raise UnfoldableError("a helper changes data of the case or of a table, or hands it on to what may")
                 return value
             case ast.Name():
                 return value if stays(value, inner) or name not in inner.captured else None
@@ -327,10 +327,10 @@ class Calls(Statements, Expressions):
     def passed(self, function: Any, frame: Frame) -> ast.expr:
         """A function of the suite that is handed on, not called."""
         if not isinstance(function, types.FunctionType):
-            raise self.refuse(f"a method of {type(function.__self__).__name__} is handed on")
+            raise UnfoldableError(f"a method of {type(function.__self__).__name__} is handed on")
         node, module = definition(function)
         if getattr(node, "decorator_list", None):
-            raise self.refuse(f"{function.__name__} has a decorator")
+            raise UnfoldableError(f"{function.__name__} has a decorator")
         if isinstance(node, ast.Lambda):
             key = ("lambda", function)
             self.lengths.setdefault(key, []).append(2)
@@ -343,7 +343,7 @@ class Calls(Statements, Expressions):
             return name_of(self.specialised[key])
         simple = node.args
         if simple.defaults or simple.kw_defaults or simple.vararg or simple.kwarg or simple.kwonlyargs:
-            raise self.refuse(f"{function.__name__} is handed on, and takes more than plain arguments")
+            raise UnfoldableError(f"{function.__name__} is handed on, and takes more than plain arguments")
         given: dict[str, Value] = {name: name_of(name) for name in parameters(node)}
         return self.called(function, node, module, given, frame, whole=True).func
 

@@ -13,11 +13,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from .frame import Base, Frame
+from .base import Base
+from .frame import Frame
 from .source import entry, origin
 from .statements import UNROLLED
 from .syntax import body_of, captured, is_name, name_of, parameters, reads, stored
-from .values import CHANGES, MUTABLE, Known, Row, Table, Value, evaluated, literal, plain
+from .values import CHANGES, MUTABLE, Known, Row, Table, UnfoldableError, Value, evaluated, literal, plain
 
 INWARD = ("__import__", "dir", "eval", "exec", "globals", "locals", "super", "vars")
 """Functions that look at where they are called, which is elsewhere in a script."""
@@ -66,23 +67,23 @@ class Expressions(Base):
             case ast.Subscript():
                 base, index = self.several([node.value, node.slice], frame)
                 return self.subscript(base, index, frame)
-        raise self.refuse(f"a probe has {type(node).__name__}, which no script is made from")
+        raise UnfoldableError(f"a probe has {type(node).__name__}, which no script is made from")
 
     def look_up(self, name: str, frame: Frame) -> Value:
         if name in frame.env:
             return frame.env[name]
         if name in frame.locals:
-            raise self.refuse(f"{name} is read where it may not be set")
+            raise UnfoldableError(f"{name} is read where it may not be set")
         if name in vars(frame.module):
             return Known(vars(frame.module)[name], origin(frame.module, name))
         if name in vars(builtins) and name not in INWARD:
             return Known(vars(builtins)[name])
-        raise self.refuse(f"{name} is neither a variable nor anything of {frame.module.__name__}")
+        raise UnfoldableError(f"{name} is neither a variable nor anything of {frame.module.__name__}")
 
     def attribute(self, base: Value, attr: str, frame: Frame) -> Value:
         if is_name(base, "see"):
             if attr not in self.observers and attr != "step":
-                raise self.refuse(f"there is no observer {attr}")
+                raise UnfoldableError(f"there is no observer {attr}")
             return name_of(attr)
         if isinstance(base, Known):
             try:
@@ -98,7 +99,7 @@ class Expressions(Base):
             if base.shown:
                 return Known(found, shown=f"{base.shown}.{attr}")
             if isinstance(base.value, MUTABLE) and attr in CHANGES:
-                raise self.refuse("a probe changes data of the case or of a table in place")
+                raise UnfoldableError("a probe changes data of the case or of a table in place")
             if not isinstance(base.value, (np.ndarray, np.generic)) or literal(found):
                 data = plain(found) or isinstance(found, types.FunctionType) or dataclasses.is_dataclass(found)
                 if data:
@@ -182,7 +183,7 @@ class Expressions(Base):
                     made.append(ast.Constant(known.value))
                     continue
             if spec is not None and not isinstance(spec, Known):
-                raise self.refuse("a probe formats as what it works out says")
+                raise UnfoldableError("a probe formats as what it works out says")
             shape = ast.JoinedStr([ast.Constant(spec.value)]) if spec else None
             made.append(ast.FormattedValue(self.spelled(value, frame), it.conversion, shape))
         if all(isinstance(it, ast.Constant) for it in made):
@@ -358,7 +359,7 @@ class Expressions(Base):
                 return ast.Tuple([self.into(it, frame) for it in target.elts], ast.Store())
             case ast.Starred():
                 return ast.Starred(self.into(target.value, frame), ast.Store())
-        raise self.refuse("a comprehension sets what is no variable")
+        raise UnfoldableError("a comprehension sets what is no variable")
 
     def speaks(self, node: Any, parts: Sequence[Value], frame: Frame) -> bool:
         """Whether a comprehension speaks of the suite's own things, which the script has not."""
@@ -438,7 +439,7 @@ class Expressions(Base):
             return
         parts = self.elements(value, frame)
         if not isinstance(target, (ast.Tuple, ast.List)) or parts is None or len(parts) != len(target.elts):
-            raise self.refuse("a comprehension takes apart what is not known")
+            raise UnfoldableError("a comprehension takes apart what is not known")
         for inner, part in zip(target.elts, parts, strict=True):
             self.take(inner, part, frame)
 

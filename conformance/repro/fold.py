@@ -4,7 +4,7 @@ What the case's data decide is decided, helpers are written out where they are c
 code that a JAX user would have written for this one case. It is what makes a probe a script.
 
 The folder goes through a probe as Python would run it, with values that are at hand or left to run (`values`). What it
-is about to put into the script is put there in the order in which Python would run it (`frame`). `statements`,
+is about to put into the script is put there in the order in which Python would run it (`base`). `statements`,
 `expressions` and `calls` fold one form each, `spelling` writes values at hand, and `names` gives variables their names.
 A form that cannot be made a script for sure is an UnfoldableError.
 """

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .frame import Base, Frame
+from .base import Base
+from .frame import Frame
 from .source import entry
 from .syntax import name_of
-from .values import Known, Row, Table, Value, literal
+from .values import Known, Row, Table, UnfoldableError, Value, literal
 
 
 class Spelling(Base):
@@ -87,7 +88,7 @@ class Spelling(Base):
             outer = ast.Lambda(ast.arguments([], [], None, [], [], None, []), node)
             inner = Frame("inline", module, outer, frame.symbols, frame)
             return self.spelled(self.expr(node, inner), inner)
-        raise self.refuse(f"a script cannot be given {it!r}")
+        raise UnfoldableError(f"a script cannot be given {it!r}")
 
     def path(self, path: str) -> ast.expr:
         """A dotted path, whose module the script imports."""

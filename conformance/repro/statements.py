@@ -6,7 +6,8 @@ import ast
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 
-from .frame import Base, Frame, LeftError
+from .base import Base
+from .frame import Frame, LeftError
 from .syntax import (
     assign,
     changed,
@@ -20,7 +21,7 @@ from .syntax import (
     reads,
     stored,
 )
-from .values import MUTABLE, Known, Row, Table, Value, evaluated, lasting
+from .values import MUTABLE, Known, Row, Table, UnfoldableError, Value, evaluated, lasting
 
 FRESH = ("dict", "list", "set", "sorted")  # functions that always give a new object
 UNROLLED = 12  # rounds of a loop, at most, that are written out
@@ -154,7 +155,7 @@ class Statements(Base):
                 if node.name in frame.once and node.name not in frame.loose and not frame.looping:
                     frame.stable.add(made.name)
             case _:
-                raise self.refuse(f"a probe has {type(node).__name__.lower()}, which no script is made from")
+                raise UnfoldableError(f"a probe has {type(node).__name__.lower()}, which no script is made from")
 
     def run(self, value: Value, frame: Frame) -> None:
         """A value that nobody takes: what of it is left to run."""
@@ -180,7 +181,7 @@ class Statements(Base):
         if not touched or not isinstance(value, Known) or not isinstance(value.value, MUTABLE):
             return value
         if not isinstance(node, ast.BinOp) and not (isinstance(node, ast.Call) and path_of(node.func) in FRESH):
-            raise self.refuse("a probe changes data of the case or of a table, or hands it on to what may")
+            raise UnfoldableError("a probe changes data of the case or of a table, or hands it on to what may")
         return self.spelled(value, frame)
 
     def assigned(self, targets: Sequence[ast.expr], value: Value, frame: Frame) -> None:
@@ -232,7 +233,7 @@ class Statements(Base):
     def whole(self, target: ast.expr, value: Value, frame: Frame) -> None:
         """Takes apart in the script."""
         if not all(isinstance(it, (ast.Name, ast.Tuple, ast.List, ast.Starred)) for it in _places(target)):
-            raise self.refuse("a probe takes a value apart into parts of objects")
+            raise UnfoldableError("a probe takes a value apart into parts of objects")
         given = self.spelled(value, frame)
         for name in stored([target]):
             frame.env[name] = name_of(frame.symbol(name))
@@ -282,7 +283,7 @@ class Statements(Base):
     def held(self, value: Value, frame: Frame) -> ast.expr:
         """An object that is about to be changed, which must be the script's own."""
         if not isinstance(value, ast.expr) or isinstance(value, ast.Constant):
-            raise self.refuse("a probe changes data of the case or of a table in place")
+            raise UnfoldableError("a probe changes data of the case or of a table in place")
         return value
 
     def target(self, target: ast.expr, frame: Frame) -> ast.expr:
@@ -297,7 +298,7 @@ class Statements(Base):
                 return ast.Attribute(target.value, target.attr, ast.Store())
             case ast.Subscript():
                 return ast.Subscript(target.value, target.slice, ast.Store())
-        raise self.refuse("a probe assigns to what no script assigns to")
+        raise UnfoldableError("a probe assigns to what no script assigns to")
 
     def augmented(self, node: ast.AugAssign, frame: Frame) -> None:
         if isinstance(node.target, ast.Name):
@@ -315,7 +316,7 @@ class Statements(Base):
         value = self.expr(node.value, frame)
         inner = [it for it in ast.iter_child_nodes(place) if isinstance(it, ast.expr)]
         if len(frame.out) > before_value and not all(map(self.calm, inner)):
-            raise self.refuse("a probe adds to a part of an object what takes statements to work out")
+            raise UnfoldableError("a probe adds to a part of an object what takes statements to work out")
         filled = self.target(place, frame)
         assert isinstance(filled, (ast.Attribute, ast.Subscript))
         frame.out.append(ast.AugAssign(filled, node.op, self.spelled(value, frame)))
@@ -339,7 +340,7 @@ class Statements(Base):
             if is_name(value, symbol):
                 frame.out.append(ast.Delete([ast.Name(symbol, ast.Del())]))
             elif value is None:
-                raise self.refuse(f"a probe deletes {target.id}, which is no variable there")
+                raise UnfoldableError(f"a probe deletes {target.id}, which is no variable there")
             return
         place = self.target(self.place(target, frame), frame)
         if isinstance(place, (ast.Attribute, ast.Subscript)):
