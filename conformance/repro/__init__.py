@@ -19,13 +19,13 @@ from typing import Self
 
 from conformance.kit import alone
 from conformance.kit.columns import Column, parse
-from conformance.kit.explain import fields
 from conformance.kit.options import executable
 from conformance.kit.run import Result
 from conformance.kit.strict import Mistake
 from conformance.kit.verdicts import DEVIATING
 from impl.host import Configuration, Hello, Outcome, Pool, Request
 
+from .script import brief
 from .show import HANG, Shown, show
 
 AT_ONCE = 2  # scripts that run side by side
@@ -44,7 +44,7 @@ def repro(package: str, name: str, python: str, output: Path | None) -> int:
         because = f" ({result.ruling.reason})" if result.ruling.reason else ""
         _say(f"{name}: {judged.verdict}{because}: there is no deviation to reproduce")
         return 1
-    _say(f"{judged.verdict}: {fields(judged.observed)}")
+    _say(f"{judged.verdict}: {brief(judged.observed)}")
     shown = show(package, result)
     if not shown.same:
         _say(f"{name}: no script is offered: {shown.how}")
@@ -85,7 +85,7 @@ def every(package: str, record: Path, python: str, folder: Path) -> int:
             if shown.same:
                 _write(folder / f"{name}.py", shown.text)
             else:
-                _say(f"  {result.cell.name} observes {fields(result.ruling.judged.observed)}")
+                _say(f"  {result.cell.name} observes {brief(result.ruling.judged.observed)}")
     _say(f"{good} of {len(chosen)} shown by their scripts, in {folder}")
     return 0 if good == len(chosen) else 1
 

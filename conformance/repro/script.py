@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import impl
 from conformance.kit.explain import fields
@@ -23,6 +24,7 @@ from .tidy import needed, shortened, tidied
 
 STOCK = Path(impl.__path__[0]) / "stock"
 WIDTH = 88
+MESSAGE = 200  # characters of an exception's message
 DEATHS = frozenset(("exit", "hung", "signal"))
 """What is observed of a process that did not come to its end."""
 
@@ -96,7 +98,7 @@ def draft(package: str, result: Result, short: bool) -> str:
     functions = needed(functions, body)
     spelled = _Spelled(look.column.hello.spellings)
     functions, body = tidied(functions, body)
-    statements = [spelled.visit(it) for it in (*functions, *body)]
+    statements = [_Telling().visit(spelled.visit(it)) for it in (*functions, *body)]
     used = {it.id for part in statements for it in ast.walk(part) if isinstance(it, ast.Name)}
     imports, lifted = stock.lift(used & stock.observers, spelled.adapters)
     imports |= {it for it in folded.imports if _brings(it) & used}
@@ -114,7 +116,7 @@ def draft(package: str, result: Result, short: bool) -> str:
         "case": look.case.id,
         "on": f"jax {look.column.version}, {configuration.target}, {configuration.partitioner}",
         "expected": expected,
-        "observed": fields(judged.observed),
+        "observed": brief(judged.observed),
     }
     head = HEAD.format(
         headline=textwrap.fill(f"{rule.id} {rule.level}: {rule.text}", WIDTH),
@@ -132,6 +134,16 @@ def draft(package: str, result: Result, short: bool) -> str:
     parts = [head, *map(ast.unparse, lifted), *map(ast.unparse, statements[: len(functions)]), ""]
     parts += map(ast.unparse, statements[len(functions) :])
     return "\n".join([*parts, TAIL.format(legal=legal)])
+
+
+def brief(observed: Mapping[str, Any]) -> str:
+    """An observation on one line, of an exception's message its start."""
+    raised = observed.get("raised")
+    if isinstance(raised, dict) and (lines := str(raised.get("message")).splitlines()):
+        start = lines[0][:MESSAGE]
+        cut = start != raised["message"]
+        observed = {**observed, "raised": {**raised, "message": start + " ..." * cut}}
+    return fields(observed)
 
 
 def formatted(text: str) -> str:
@@ -177,6 +189,20 @@ class _Spelled(ast.NodeTransformer):
             parts = path.split(".")
             self.imports.add(f"import {'.'.join(parts[: 3 if parts[1] == 'experimental' else 2])}")
         return ast.copy_location(ast.parse(path, mode="eval").body, node)
+
+
+class _Telling(ast.NodeTransformer):
+    """Prints the message of each error that is caught, on one line."""
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
+        self.generic_visit(node)
+        if node.name:
+            told = ast.parse("print(f'{type(error).__name__}: {str(error)!r}', flush=True)").body[0]
+            for it in ast.walk(told):
+                if is_name(it, "error"):
+                    it.id = node.name
+            node.body.insert(0, told)
+        return node
 
 
 def _brings(line: str) -> set[str]:

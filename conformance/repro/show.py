@@ -7,6 +7,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,7 +57,7 @@ def run(text: str, result: Result) -> Shown:
                 child.wait()
         seen, touch = noted(out.read_text(encoding="utf-8").splitlines())
         said = err.read_text(encoding="utf-8", errors="replace")
-    same, how = _compared(result, seen, touch, status, said.strip().rpartition("\n")[2])
+    same, how = _compared(result, seen, touch, status, said.strip().splitlines())
     return Shown(text, same, how)
 
 
@@ -73,7 +74,7 @@ def _watched(child: subprocess.Popen[bytes], out: Path, limit: float) -> int | N
 
 
 def _compared(
-    result: Result, seen: dict[str, object], touch: str | None, status: int | None, last: str
+    result: Result, seen: dict[str, object], touch: str | None, status: int | None, said: Sequence[str]
 ) -> tuple[bool, str]:
     """Holds what a script showed against what the cell observed."""
     observed = result.ruling.judged.observed
@@ -85,9 +86,11 @@ def _compared(
     else:
         ends["exit"] = status
     raised = observed.get("raised", "nothing")
+    last = said[-1] if said else ""
     if isinstance(raised, dict):  # it left the script as it left the probe: its name stands before its message
-        kind = last.partition(":")[0].rpartition(".")[2]
-        same = status == 1 and kind == raised["class"] and touch == raised["at"]
+        named = [line for line in said if line.partition(":")[0].rpartition(".")[2] == raised["class"]]
+        last = named[-1] if named else last  # JAX may add a notice after the message
+        same = status == 1 and bool(named) and touch == raised["at"]
     elif died := observed.keys() & DEATHS:
         same = all(ends.get(name) == observed[name] for name in (*died, "touch"))
     else:  # it may die later on, as the probe did
