@@ -339,7 +339,7 @@ def under(jax, see, how, meshes, array, act):
                 stack.enter_context(CONTEXTS[how](jax, mesh))
             y = jax.block_until_ready(call(x))
     except Exception as error:
-        see(accepted=False, refused=_class(see, error), compiled=see.compiled() - compiled)
+        see(accepted=False, refused=_class(see, error), value="none", compiled=see.compiled() - compiled)
         mesh, devices = SIDES[meshes.split("_")[-1]].devices, SIDES[array].devices if array in SIDES else ()
         see(named=WHICH[see.names_devices(error, devices), see.names_devices(error, mesh)])
     else:
