@@ -176,6 +176,17 @@ def reshard(subject, jax, see):
     return [see.same(y, VALUE), see.sharding(y)["spec"]]
 
 
+def sharding_type_error(subject, jax, see):
+    """Explicit axes: two operands whose types are cut along other axes are refused while tracing."""
+    mesh = jax.make_mesh((2, 4), ("x", "y"), axis_types=(jax.sharding.AxisType.Explicit,) * 2)
+    x, y = (jax.device_put(VALUE, named(jax, axis, mesh=mesh)) for axis in ("x", "y"))
+    with jax.set_mesh(mesh):
+        try:
+            jax.jit(lambda x, y: x + y)(x, y)
+        except jax.errors.ShardingTypeError as error:
+            return type(error).__name__
+
+
 def layouts(subject, jax, see):
     """Puts with each order of the dimensions: the value and the order that it then has."""
     told: dict[str, Any] = {}
@@ -190,7 +201,7 @@ def layouts(subject, jax, see):
 
 
 def positional_sharding(subject, jax, see):
-    y = jax.device_put(VALUE, jax.sharding.PositionalSharding(jax.devices()[:4]).reshape(4, 1))
+    y = jax.device_put(VALUE, jax.sharding.PositionalSharding(jax.devices()[3::-1]).reshape(4, 1))
     return [see.same(y, VALUE), see.sharding(y)]
 
 
@@ -419,6 +430,7 @@ CHECKS = {
         set_mesh,
         mesh_as_a_context,
         reshard,
+        sharding_type_error,
         layouts,
         positional_sharding,
         auto,

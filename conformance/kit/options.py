@@ -71,7 +71,7 @@ def _hint(pattern: str, contract: Contract) -> str:
     if any(fnmatchcase(rule, upper) for rule in contract.rules):
         return f"write {upper}"
     chapters = [[rule.id for rule in chapter.rule] for chapter in contract.chapters.values()]
-    there = " and ".join(f"{ids[0]} to {ids[-1]}" for ids in chapters if ids)
+    there = " and ".join(f"{min(ids)} to {max(ids)}" for ids in chapters if ids)
     return f"there are {there}; repeat --rule for several patterns"
 
 

@@ -43,7 +43,7 @@ class See(host.See):
 
     def sharding(self, y: jax.Array) -> dict[str, Any]:
         """The sharding exactly, as data: its class, mesh, devices in order, spec; a memory kind if not the default."""
-        return describe(y.sharding)
+        return describe(y.sharding, y.shape)
 
     def committed(self, y: jax.Array) -> bool:
         """Whether `y` is bound to its devices."""
@@ -207,8 +207,8 @@ class See(host.See):
         return re.search(rf"Mesh\({sizes}(?:\)|,(?!'))", "".join(str(error).split())) is not None
 
 
-def describe(sharding: Sharding) -> dict[str, Any]:
-    """A sharding as plain data."""
+def describe(sharding: Sharding, shape: tuple[int, ...]) -> dict[str, Any]:
+    """The sharding of an array of that shape as plain data."""
     data: dict[str, Any] = {"type": type(sharding).__name__}
     if isinstance(sharding, NamedSharding):
         mesh = sharding.mesh
@@ -217,7 +217,7 @@ def describe(sharding: Sharding) -> dict[str, Any]:
         data["devices"] = [device.id for device in devices]
         data["spec"] = [list(part) if isinstance(part, tuple) else part for part in sharding.spec]
     else:
-        devices = sorted(sharding.device_set, key=lambda device: device.id)
+        devices = list(sharding.devices_indices_map(shape))  # in the sharding's own order
         data["devices"] = [device.id for device in devices]
     if sharding.memory_kind not in (None, devices[0].default_memory().kind):
         data["memory"] = sharding.memory_kind
