@@ -7,6 +7,7 @@ import contextlib
 import fnmatch
 import json
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -67,7 +68,7 @@ environment of its own, .envs/jax-VERSION, which uv builds where it is not there
 reports/out/sweep.
 
 Exit status: 0 every ledger is made; 1 a version could not be installed or judged, or its run is red, which is said, and
-has no new ledger; 2 nothing done.
+has no new ledger; 2 nothing done; 130 or 143 interrupted or terminated, and nothing goes on running.
 """
 
 
@@ -95,10 +96,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (LoadError, DiffError, LedgerError, UserError) as error:
         print(f"reports: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("reports: interrupted", file=sys.stderr)
+        return 130
     except BrokenPipeError:
         _mute()
         return 141
     except OSError as error:
+        if error.filename is not None:
+            print(f"reports: {visible(str(error.filename))}: {error.strerror}", file=sys.stderr)
+            return 2
         _mute()
         print(f"reports: the output cannot be written: {error.strerror}", file=sys.stderr)
         return 2
@@ -158,6 +165,7 @@ def _sweep(options: argparse.Namespace) -> int:
     from reports.ledgers import FOLDER
     from reports.sweep import plan, sweep
 
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     planned = plan()
     return sweep(planned, options.versions or planned.versions, max(options.jobs, 1), options.ledgers or FOLDER)
 
