@@ -10,7 +10,7 @@ from typing import Any
 from conformance.kit import Case, every, judge
 from conformance.probes import put as probes
 from conformance.probes.arrays import ARRAYS, HOSTS, OPTIONAL, SCALARS
-from conformance.probes.places import FOUR, KINDS, ORDERS, TARGETS, at, lies
+from conformance.probes.places import EIGHT, FOUR, HELD, KINDS, ORDERS, SOURCES, TARGETS, at, lies
 from conformance.probes.put import FLAGS, USES
 
 
@@ -57,6 +57,12 @@ class Between(Case):
     def committed(self) -> bool:
         """Whether the output must be committed."""
         return self.target != "none" or at(self.source).committed
+
+    @property
+    def kinds(self) -> bool:
+        """Whether a kind of memory is named, or left to be chosen."""
+        here, there = at(self.source), lies(self.source, self.target)
+        return self.target in ("none", "dev1") or bool(here.kind or there.kind)
 
     @property
     def layout(self) -> tuple[int, ...]:
@@ -173,6 +179,13 @@ class Tree(Case):  # reordered-prefix_donate-tree
 
 
 @dataclass(frozen=True)
+class Filled(Between):  # xy_to_perm-named-copy-f32_8x8
+    container: str
+    flags: str
+    array: str
+
+
+@dataclass(frozen=True)
 class Misfit(Case):  # reordered-conflict_last
     """Three leaves with flags or places that do not fit them; `misfits` starts with what is wrong."""
 
@@ -207,6 +220,7 @@ MEANT = {
 """The targets that say something of their own about each source."""
 
 WIDE, OTHERS = "f32_8x8", ("b1", "i32", "u8", "f16", "bf16", "c64", "f8", "i4")
+INTEGERS = ("i8", "i16", "u16", "u32")
 SOME: dict[str, dict[str, tuple[str, ...]]] = {
     **{f"{dtype}_8x8": {"xy": ("perm",)} for dtype in OTHERS},
     "key_8x8": {"one": ("none", "dev1"), "xy": ("same", "yx", "perm")},
@@ -234,7 +248,38 @@ PUTS = {
     *[(source, target, WIDE) for table in (MEANT, NUMPY) for source, targets in table.items() for target in targets],
     *[(source, target, it) for it, table in SOME.items() for source, targets in table.items() for target in targets],
 }
-BETWEEN = {"source": (*MEANT, *HOSTS), "target": TARGETS, "array": ARRAYS}
+
+
+def _own(source: str, target: str) -> bool:
+    """Whether a target is there for a source and says something that no target before it says."""
+    here, there = at(source), lies(source, target)
+    if target == "none":
+        return True
+    if not set(there.devices).issubset(EIGHT) or (target == "longer" and not there.axes):
+        return False
+    if target == "dev5" and len(here.devices) == 1:  # elsewhere, as dev1 is
+        return False
+    return all(lies(source, name) != there for name in TARGETS[1 : TARGETS.index(target)])
+
+
+ELSE: dict[str, dict[str, tuple[str, ...]]] = {
+    **{f"{dtype}_8x8": {"xy": ("same", "yx", "dev5")} for dtype in OTHERS},
+    **{f"{dtype}_8x8": {"xy": ("same", "yx", "dev5", "perm")} for dtype in INTEGERS},
+    "key_8x8": {"one": ("same",), "xy": ("none", "dev1")},
+    "f32_0x8": {"one": ("same", "rep"), "xy": ("same", "dev1")},
+    "f32_0d": {"np_aligned": ("none", "dev1", "rep"), "np_scalar": ("dev1", "pinned"), "python": ("dev1", "pinned")},
+    WIDE: {
+        **{source: tuple(it for it in TARGETS if _own(source, it)) for source in (*SOURCES, *HELD)},
+        **dict.fromkeys(("np_misaligned", "np_strided", "np_columns", "np_readonly"), ("dev1", "rep", "pinned")),
+    },
+}
+"""Everything else: every source of JAX's to every target, and more of the host's and of the other dtypes and shapes."""
+
+REST = {(s, t, it) for it, table in ELSE.items() for s, targets in table.items() for t in targets} - PUTS
+SPOKEN = ("alias", "copy", "donate", "both")
+"""The rows that say both flags. Those that leave one at None mean two of them: `rows` compares them."""
+
+BETWEEN = {"source": (*MEANT, "unpinned", *HOSTS), "target": TARGETS, "array": ARRAYS}
 FIRST = BETWEEN | {"array": [WIDE]}
 ROWS = tuple(row for row in FLAGS if row != "both")
 ONCE = ("xy", "other4")
@@ -244,6 +289,10 @@ source, `uses` in every way from `mesh1`; elsewhere it is done this once."""
 
 def _meant(case: Any) -> bool:
     return (case.source, case.target, case.array) in PUTS
+
+
+def _anything(case: Put) -> bool:
+    return _meant(case) or (case.flags in SPOKEN and (case.source, case.target, case.array) in REST)
 
 
 def _once(case: Between) -> bool:
@@ -257,17 +306,20 @@ def _of(table: Mapping[str, tuple[str, ...]]) -> Any:
 
 # --- the rows on everything -------------------------------------------------------------------------------------------
 
-puts = every(Put, flags=ROWS, **BETWEEN).where(_meant)
+puts = every(Put, flags=ROWS, **BETWEEN).where(_anything)
 test_puts = judge(probe="put.put", cases=puts)
 
-refusals = every(Put, flags=["both"], **BETWEEN).where(_meant)
+refusals = every(Put, flags=["both"], **BETWEEN).where(_anything)
 test_refusals = judge(probe="put.refused", cases=refusals)
 
-swaps = every(Put, flags=ROWS, **FIRST).where(_of({"np_swapped": ("none", "xy")}))
+swaps = every(Put, flags=ROWS, **FIRST).where(_of({"np_swapped": ("none", "dev1", "xy", "rep", "pinned")}))
 test_swaps = judge(probe="put.swapped", cases=swaps)
 
-GONE = {"one": ("none", "same", "dev1", "rep"), "xy": ("none", "same", "dev1", "yx", "perm", "other4")}
-gones = every(Put, flags=ROWS, **FIRST).where(_of(GONE))
+GONE = {
+    "one": ("none", "same", "dev1", "rep", "columns"),
+    "xy": ("none", "same", "dev1", "yx", "perm", "other4", "columns"),
+}
+gones = every(Put, flags=FLAGS, **FIRST).where(_of(GONE))
 test_gones = judge(probe="put.gone", cases=gones)
 
 PAIRED = {
@@ -338,6 +390,10 @@ helds = every(Held, then=["look", "overwrite"], view=VIEWED, **FIRST).where(
 )
 test_helds = judge(probe="put.held", cases=helds)
 
+AFTER = {"one": ("none", "dev1", "other4", "columns"), "xy": ("same", "yx", "perm", "other4"), "rep": ("perm",)}
+afters = every(Plain, **FIRST).where(_of(AFTER))
+test_afters = judge(probe="put.after", cases=afters)
+
 torns = every(Use, use=["repr", "asarray", "put", "add"], **FIRST).where(_of({"xy": ("perm",)}))
 test_torns = judge(probe="put.torn", cases=torns, limit=5)
 
@@ -350,11 +406,19 @@ test_twices = judge(probe="put.twice", cases=twices)
 orders = every(Plain, **FIRST).where(_of(PATHS))
 test_orders = judge(probe="put.orders", cases=orders)
 
-TREES = {"reordered": ("one", "prefix", "tree"), "moved": ("one", "tree"), "mixed": ("prefix",), "partly": ("prefix",)}
+TREES = {
+    "reordered": ("one", "prefix", "tree"),
+    "moved": ("one", "tree"),
+    **dict.fromkeys(("mixed", "partly"), ("prefix",)),
+    **dict.fromkeys(("apart", "keyed"), ("tree",)),
+}
 trees = every(Tree, leaves=TREES, flags=probes.TREES, targets=("one", "prefix", "tree")).where(
     lambda c: c.targets in TREES[c.leaves]
 )
 test_trees = judge(probe="put.tree", cases=trees)
+
+containers = every(Filled, container=probes.CONTAINERS, flags=["copy", "move"], **FIRST).where(_of({"xy": ("perm",)}))
+test_containers = judge(probe="put.filled", cases=containers)
 
 misfits = every(Misfit, leaves=["reordered", "mixed"], flags=probes.MISFITS)
 test_misfits = judge(probe="put.misfit", cases=misfits)
@@ -374,6 +438,10 @@ test_unders = judge(probe="put.under", cases=unders)
 BACK = {"one": ("none", "same", "dev1"), "xy": ("none", "same", "yx", "perm")}
 gradients = every(Put, flags=ROWS, **FIRST).where(_of(BACK))
 test_gradients = judge(probe="put.gradient", cases=gradients)
+
+REFUSED = {"one": ("none", "dev1"), "xy": ("yx", "perm")}
+agains = every(Put, flags=["donate", "move"], **FIRST).where(_of(REFUSED))
+test_agains = judge(probe="put.again", cases=agains)
 
 cotangents = every(Then, flags=KEEPING, then=["look", "delete"], **FIRST).where(_of(BACK))
 test_cotangents = judge(probe="put.cotangent", cases=cotangents)
@@ -435,8 +503,11 @@ REVIEWED = {
     "PUT-42": "5179bf43",
     "PUT-43": "e5a4dab6",
     "PUT-44": "e46f7322",
+    "PUT-76": "cc1d1ffd",
+    "PUT-77": "4e06de47",
     "PUT-45": "0b05bbc0",
     "PUT-46": "cbfcb4c5",
+    "PUT-78": "a8d16755",
     "PUT-47": "5b008204",
     "PUT-48": "41bfeda7",
     "PUT-49": "e92004c3",
@@ -451,9 +522,12 @@ REVIEWED = {
     "PUT-58": "9fd28931",
     "PUT-59": "ee23f7ff",
     "PUT-60": "004e843e",
+    "PUT-79": "66ff82f2",
     "PUT-61": "d58d0c6b",
     "PUT-62": "589ac8b8",
     "PUT-63": "a2e639c2",
+    "PUT-80": "18656f1a",
+    "PUT-81": "d7096abf",
     "PUT-64": "963868c4",
     "PUT-65": "f8e014ea",
     "PUT-66": "d2f334ba",

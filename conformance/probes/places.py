@@ -93,6 +93,8 @@ ABSOLUTE = {
     "rep": SOURCES["rep"],
     "line": Place(FOUR, (("x", 4),), ("x",)),
     "eight": SOURCES["eight"],
+    "pinned1": Place((1,), kind="pinned_host"),
+    "pinned_yx": Place(FOUR, SQUARE, ("y", "x"), kind="pinned_host"),
 }
 """Targets that are the same for every source."""
 
@@ -117,7 +119,7 @@ def target(source: str, name: str) -> Place | None:
     if name == "same":
         return here
     if name == "perm":  # the same devices in another order
-        order = (3, 1, 0, 2, 6, 4, 7, 5)[: len(here.devices)]
+        order = [i for i in (3, 1, 0, 2, 6, 4, 7, 5) if i < len(here.devices)]
         return replace(here, devices=tuple(here.devices[i] for i in order))
     if name == "other4":  # the same on devices four further on
         return replace(here, devices=tuple(id + 4 for id in here.devices))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import collections
+import copy
+import pickle
 import traceback
 
 import numpy as np
@@ -66,8 +69,7 @@ def gone(jax, see, source, target, flags, array):
     """A put of an array that is deleted already, while another array lies where it lay."""
     x, other = arrays.make(jax, source, array), arrays.make(jax, source, array)
     where = places.make(jax, source, target)
-    if target == "perm":
-        jax.clear_caches()  # what it compiles shows, whatever went before
+    jax.clear_caches()  # what it compiles shows, whatever went before
     x.delete()
     compiled = see.compiled()
     see.step("put")
@@ -116,6 +118,10 @@ def use(jax, see, source, target, array, use):
     x = arrays.make(jax, source, array)
     see.step("put")
     y = jax.block_until_ready(jax.device_put(x, places.make(jax, source, target), donate=True))
+    z, asked = None, x
+    if use in TAKING:  # which hides what the put did: another array that was put likewise is asked
+        asked = arrays.make(jax, source, array)
+        z = jax.block_until_ready(jax.device_put(asked, places.make(jax, source, target), donate=True))
     see.step("use")
     try:
         USES[use](jax, x)
@@ -123,10 +129,10 @@ def use(jax, see, source, target, array, use):
         see(used="deleted" if see.named(error, ("deleted",)) else type(error).__name__)
     else:
         see(used="done")
-    see(input=see.state(x, arrays.value(array)))
+    see(input=see.state(asked, arrays.value(array)))
     see.step("later")
     jax.block_until_ready(jax.jit(bump)(arrays.make(jax, source, array)))
-    del y  # alive until here
+    del y, z  # alive until here
 
 
 def rows(jax, see, source, target, flags, twin, array):
@@ -221,27 +227,27 @@ def orders(jax, see, source, target, array):
 
 def tree(jax, see, leaves, flags, targets):
     """A pytree put in one call, each leaf beside the same leaf put alone with the flags and the place it is given."""
-    ends, array = LEAVES[leaves], "f32_8x8"
-    where = [places.make(jax, source, target) for source, target in ends]
+    ends = LEAVES[leaves]
+    where = [places.make(jax, source, target) for source, target, _ in ends]
     donate, may_alias, given = TREES[flags]
     alone = []
-    for (source, target), row, place in zip(ends, given, where, strict=True):
+    for (source, target, array), row, place in zip(ends, given, where, strict=True):
         x = arrays.make(jax, source, array)
         before = arrays.spans(jax, see, source, array, x)
         see.step("alone")
         y = jax.block_until_ready(jax.device_put(x, place, **FLAGS[row]))
         facts = _facts(jax, see, before, x, y, source, target, array)
         alone.append(facts | {"input": arrays.state(jax, see, source, array, x)})
-    a, b, c = xs = [arrays.make(jax, source, array) for source, _ in ends]
-    lay = [arrays.spans(jax, see, source, array, x) for (source, _), x in zip(ends, xs, strict=True)]
+    a, b, c = xs = [arrays.make(jax, source, array) for source, _, array in ends]
+    lay = [arrays.spans(jax, see, source, array, x) for (source, _, array), x in zip(ends, xs, strict=True)]
     see.step("put")
     out = jax.device_put({"a": a, "b": [b, None, c]}, FORMS[targets](*where), donate=donate, may_alias=may_alias)
     see.step("output")
     shape = [sorted(out), len(out["b"]), out["b"][1]]
     see(structure="same" if shape == [["a", "b"], 3, None] else "differs")
     ys = (out["a"], out["b"][0], out["b"][2])
-    together = [_facts(jax, see, lay[i], xs[i], ys[i], *ends[i], array) for i in range(3)]
-    states = [arrays.state(jax, see, ends[i][0], array, xs[i]) for i in range(3)]
+    together = [_facts(jax, see, lay[i], xs[i], ys[i], *ends[i]) for i in range(3)]
+    states = [arrays.state(jax, see, ends[i][0], ends[i][2], xs[i]) for i in range(3)]
     see(kept=sorted({states[i] for i in range(3) if given[i] not in ("donate", "move")}))
     differ = [_differ(alone[i], together[i] | {"input": states[i]}) for i in range(3)]
     see(differs=[f"{'abc'[i]}.{name}" for i in range(3) for name in differ[i]])
@@ -249,11 +255,11 @@ def tree(jax, see, leaves, flags, targets):
 
 def misfit(jax, see, leaves, flags):
     """A pytree put with flags or places that do not fit it: what the refusal says, and what it did meanwhile."""
-    ends, array = LEAVES[leaves], "f32_8x8"
-    where = [places.make(jax, source, target) for source, target in ends]
+    ends = LEAVES[leaves]
+    where = [places.make(jax, source, target) for source, target, _ in ends]
     donate, may_alias, targets = MISFITS[flags]
-    a, b, c = xs = [arrays.make(jax, source, array) for source, _ in ends]
-    before = [_lies(jax, see, ends[i][0], array, xs[i]) for i in range(3)]
+    a, b, c = xs = [arrays.make(jax, source, array) for source, _, array in ends]
+    before = [_lies(jax, see, ends[i][0], ends[i][2], xs[i]) for i in range(3)]
     compiled = see.compiled()
     see.step("put")
     try:
@@ -264,8 +270,20 @@ def misfit(jax, see, leaves, flags):
     else:
         see(refused="no", named=[], blamed=[])
     see(compiled=see.compiled() - compiled)
-    see(inputs=sorted({arrays.state(jax, see, ends[i][0], array, xs[i]) for i in range(3)}))
-    see(moved=[_lies(jax, see, ends[i][0], array, xs[i]) for i in range(3)] != before)
+    see(inputs=sorted({arrays.state(jax, see, ends[i][0], ends[i][2], xs[i]) for i in range(3)}))
+    see(moved=[_lies(jax, see, ends[i][0], ends[i][2], xs[i]) for i in range(3)] != before)
+
+
+def filled(jax, see, source, target, container, flags, array):
+    """A put of a container of another kind, or of one without leaves."""
+    Fields = collections.namedtuple("Fields", ["left", "right"])
+    leaves = [arrays.make(jax, source, array) for _ in range(2)]
+    x = CONTAINERS[container](Fields, *leaves)
+    see.step("put")
+    y = jax.block_until_ready(jax.device_put(x, places.make(jax, source, target), **FLAGS[flags]))
+    kinds = [repr(jax.tree.map(lambda leaf: 0, tree)) for tree in (x, y)]
+    see(structure="same" if kinds[0] == kinds[1] else "differs")
+    see(value=sorted({see.same(it, arrays.value(array)) for it in jax.tree.leaves(y)}))
 
 
 def inside(jax, see, source, target, flags, then, array):
@@ -293,7 +311,7 @@ def under(jax, see, source, target, under, array):
     """Both flags on a put under a transformation: what the refusal says, and what became of the input."""
     x = arrays.make(jax, source, array)
     where = places.make(jax, source, target)
-    compiled = see.compiled()
+    before, compiled = _lies(jax, see, source, array, x), see.compiled()
     see.step("put")
     try:
         UNDER[under](jax, lambda x: jax.device_put(x, where, donate=True, may_alias=True), x)
@@ -302,13 +320,16 @@ def under(jax, see, source, target, under, array):
     else:
         see(refused="no", named=[])
     see(compiled=see.compiled() - compiled)
-    see(input=see.state(x, arrays.value(array)))
+    state = see.state(x, arrays.value(array))
+    see(input=state)
+    see(moved=state != "intact" or _lies(jax, see, source, array, x) != before)
 
 
 def gradient(jax, see, source, target, flags, array):
     """The gradient of a function that puts its argument."""
     x = arrays.make(jax, source, array)
     where = places.make(jax, source, target)
+    before = _lies(jax, see, source, array, x)
     see.step("grad")
     try:
         g = jax.grad(lambda x: (jax.device_put(x, where, **FLAGS[flags]) * 3).sum())(x)
@@ -317,7 +338,43 @@ def gradient(jax, see, source, target, flags, array):
     else:
         see(refused="no", named=[])
         see(value=see.same(g, np.full_like(arrays.value(array), 3)))
-    see(input=see.state(x, arrays.value(array)))
+    state = see.state(x, arrays.value(array))
+    see(input=state)
+    see(moved=state != "intact" or _lies(jax, see, source, array, x) != before)
+
+
+def again(jax, see, source, target, flags, array):
+    """A gradient through a donating put, asked for a second time with a fresh argument: what it compiles then."""
+    where = places.make(jax, source, target)
+
+    def put(x):
+        return (jax.device_put(x, where, **FLAGS[flags]) * 3).sum()
+
+    for step in ("first", "again"):
+        x = arrays.make(jax, source, array)
+        compiled = see.compiled()
+        see.step(step)
+        try:
+            jax.grad(put)(x)
+        except Exception as error:
+            see(refused=type(error).__name__)
+        else:
+            see(refused="no")
+        see(compiled=see.compiled() - compiled)
+
+
+def after(jax, see, source, target, array):
+    """The output of a donating put, read when programs have run on fresh arrays where the input lay."""
+    x = arrays.make(jax, source, array)
+    see.step("put")
+    y = jax.block_until_ready(jax.device_put(x, places.make(jax, source, target), donate=True))
+    del x
+    others = [arrays.make(jax, source, array) for _ in range(4)]
+    see.step("later")
+    others = [jax.block_until_ready(jax.jit(bump, donate_argnums=0)(other)) for other in others]
+    see.step("output")
+    see(value=see.same(y, arrays.value(array)))
+    see(others=sorted({see.same(other, arrays.value(array) + 1) for other in others}))
 
 
 def cotangent(jax, see, source, target, flags, then, array):
@@ -465,6 +522,10 @@ USES = {
     "shards": lambda jax, x: [shard.data.shape for shard in x.addressable_shards],
     "block": lambda jax, x: x.block_until_ready(),
     "asarray": lambda jax, x: np.asarray(x),
+    "get": lambda jax, x: jax.device_get(x),
+    "copy": lambda jax, x: copy.copy(x),
+    "pickle": lambda jax, x: pickle.dumps(x),
+    "index": lambda jax, x: jax.block_until_ready(x[0]),
     "add": lambda jax, x: jax.block_until_ready(x + 1),
     "jit": lambda jax, x: jax.block_until_ready(_fresh(jax)(x)),
     "donate": lambda jax, x: jax.block_until_ready(_fresh(jax, donate_argnums=0)(x)),
@@ -477,6 +538,9 @@ USES = {
     "traceback": _format_traceback,
 }
 """Later uses of an array. The last three never name it."""
+
+TAKING = ("donate", "hit_donate")
+"""Those that delete an array that was alive."""
 
 VIEWS = {
     "shard": lambda jax, x: np.asarray(x.addressable_shards[0].data),
@@ -512,12 +576,23 @@ UNDER = {
 ORDERS = {"donate_keep": [True, False], "keep_donate": [False, True], "donate_donate": [True, True]}
 
 LEAVES = {
-    "reordered": (("xy", "perm"), ("xy", "perm"), ("xy", "perm")),
-    "moved": (("one", "dev1"), ("one", "dev1"), ("one", "dev1")),
-    "mixed": (("xy", "perm"), ("np_aligned", "dev1"), ("one", "dev1")),
-    "partly": (("xy", "perm"), ("xy", "none"), ("one", "none")),
+    "reordered": (("xy", "perm", "f32_8x8"), ("xy", "perm", "f32_8x8"), ("xy", "perm", "f32_8x8")),
+    "moved": (("one", "dev1", "f32_8x8"), ("one", "dev1", "f32_8x8"), ("one", "dev1", "f32_8x8")),
+    "mixed": (("xy", "perm", "f32_8x8"), ("np_aligned", "dev1", "f32_8x8"), ("one", "dev1", "f32_8x8")),
+    "partly": (("xy", "perm", "f32_8x8"), ("xy", "none", "f32_8x8"), ("one", "none", "f32_8x8")),
+    "apart": (("one", "dev1", "f32_8x8"), ("one", "dev5", "f32_8x8"), ("mesh1", "dev0", "f32_8x8")),
+    "keyed": (("xy", "perm", "f32_8x8"), ("xy", "yx", "key_8x8"), ("one", "same", "key_8x8")),
 }
-"""Where the three leaves of {"a": leaf, "b": [leaf, None, leaf]} lie, and where they are put."""
+"""Where the three leaves of {"a": leaf, "b": [leaf, None, leaf]} lie, where they are put, and what they are."""
+
+CONTAINERS = {
+    "named": lambda fields, a, b: fields(a, b),
+    "nested": lambda fields, a, b: [fields(a, ()), (b, None)],
+    "empty": lambda fields, a, b: {},
+    "hollow": lambda fields, a, b: fields((), [None, {}]),
+    "nothing": lambda fields, a, b: None,
+}
+"""Pytrees of two leaves or of none; `fields` is a class of named tuples."""
 
 TREES = {
     "one_default": (False, None, ("default", "default", "default")),
