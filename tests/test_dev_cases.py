@@ -60,9 +60,13 @@ def test_each_kind_of_side_meets_each_other():
     assert {frozenset(pair) for pair in combinations_with_replacement(sides, 2)} <= met
 
 
-def test_each_way_to_meet_is_tried_with_other_devices_and_with_another_order():
+def test_each_way_to_meet_is_tried_with_other_devices_other_numbers_and_another_order():
+    """But for a shard_map, whose side has a mesh: one device alone has none."""
     tried = {(case.meeting, case.sides) for case in chapter.meetings}
-    assert {(meeting, sides) for meeting in dev.MEETINGS for sides in ("disjoint", "order")} <= tried
+    ways = {(meeting, sides) for meeting in dev.MEETINGS for sides in chapter.SOME}
+    assert {"disjoint", "order", "subset", "superset", "one_many", "many_one"} == set(chapter.SOME)
+    assert {meeting for meeting, _ in ways - tried} <= {it for it in dev.MEETINGS if "map" in it}
+    assert {sides for _, sides in ways - tried} <= {"one_many", "many_one"}
     assert {sides for _, sides in tried} == set(APART)
 
 

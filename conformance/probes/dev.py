@@ -67,6 +67,8 @@ MEETINGS = {
     "inner_out": Meeting(("argument", "jit")),
     "inner_constraint": Meeting(("argument", "constraint")),
     "scan_constraint": Meeting(("argument", "constraint")),
+    "cond_constraint": Meeting(("argument", "constraint")),
+    "while_constraint": Meeting(("argument", "constraint")),
 }
 """The calls in which two sides meet. Where no side is an argument, the arguments are the host's."""
 
@@ -101,6 +103,20 @@ def _scan_constraint(jax, one, other):
         return _constrain(jax, carry + row, other), row
 
     return jax.jit(lambda first: jax.lax.scan(step, first, first)[0])
+
+
+def _cond_constraint(jax, one, other):
+    def taken(x):
+        return _constrain(jax, x + 1, other)
+
+    return jax.jit(lambda first: jax.lax.cond(first[0, 0] == 0, taken, lambda x: x + 1, first))
+
+
+def _while_constraint(jax, one, other):
+    def step(state):
+        return state[0] + 1, _constrain(jax, state[1] + 1, other)
+
+    return jax.jit(lambda first: jax.lax.while_loop(lambda state: state[0] < 1, step, (0, first))[1])
 
 
 def _struct(jax, one, other):
@@ -162,6 +178,8 @@ CALLS = {
         lambda first: jax.jit(lambda x: _constrain(jax, x + 1, other))(first)
     ),
     "scan_constraint": _scan_constraint,
+    "cond_constraint": _cond_constraint,
+    "while_constraint": _while_constraint,
 }
 """How each is written: given the shardings of both sides, what takes the arguments."""
 
@@ -204,9 +222,16 @@ def again(jax, see, meeting, sides):
     seen = [see.same(call(*_inputs(jax, parts, agreed)), wanted) for _ in range(2)]
     see(before=_all(seen))
     see.step("apart")
-    see(refused=_refusal(jax, see, call, _inputs(jax, parts, (one, other))))
+    told = _refusal(jax, see, meeting, sides, call, _inputs(jax, parts, (one, other)))
+    see(refused=told["refused"])
+    inputs = _inputs(jax, parts, (one, other))
+    before = _remember(see, inputs)
+    compiled = see.compiled()
     see.step("apart again")
-    see(again=_refusal(jax, see, call, _inputs(jax, parts, (one, other))))
+    told_again = _refusal(jax, see, meeting, sides, call, inputs)
+    see(again=told_again["refused"], compiled=see.compiled() - compiled)
+    see(says=_compared(told, told_again))
+    see(inputs=_left(see, inputs, before))
     see.step("agreed")
     see(after=see.same(call(*_inputs(jax, parts, agreed)), wanted))
 
@@ -342,8 +367,9 @@ def under(jax, see, how, meshes, array, act):
         see(accepted=False, refused=_class(see, error), value="none", compiled=see.compiled() - compiled)
         mesh, devices = SIDES[meshes.split("_")[-1]].devices, SIDES[array].devices if array in SIDES else ()
         see(named=WHICH[see.names_devices(error, devices), see.names_devices(error, mesh)])
+        see(argument=see.names_argument(error, "x" if act == "eager" else "first", 0))
     else:
-        see(accepted=True, refused="no", named="neither", compiled=see.compiled() - compiled)
+        see(accepted=True, refused="no", named="neither", argument=False, compiled=see.compiled() - compiled)
         see(value=see.same(y, arrays.value(ARRAY) + 1), devices=see.sharding(y)["devices"])
     see(inputs=_left(see, inputs, before))
 
@@ -437,7 +463,7 @@ def fits(jax, see, fit, form):
 def platforms(jax, see, form):
     """An array committed to another platform's device meets one, or a program compiled for one, on the default."""
     here = jax.devices()[0]
-    there = next(it for it in jax.devices("cpu") if it.platform != here.platform)
+    there = next(it for it in jax.devices("cpu") if it.client is not here.client)
     x, y = (jax.block_until_ready(jax.device_put(arrays.value(ARRAY), device)) for device in (here, there))
     compiled_for, given = (y, x) if form.endswith("_turned") else (x, y)
     call = PLATFORMS[form.removesuffix("_turned")](jax, compiled_for)
@@ -449,7 +475,7 @@ def platforms(jax, see, form):
     except Exception as error:
         see(refused=_class(see, error))
         see(named=see.names_argument(error, "first", 0))
-        see(shown=WHICH[_says(see, error, here), _says(see, error, there)])
+        see(shown=WHICH[_says(see, error, here, there), _says(see, error, there, here)])
     else:
         see(refused="no", named=False, shown="neither")
     see(compiled=see.compiled() - compiled)
@@ -506,13 +532,28 @@ def _left(see, xs, before, value=None):
     return " ".join(sorted(states)) or ("moved" if moved else "untouched")
 
 
-def _refusal(jax, see, call, inputs):
-    """The class of the error that a call is refused with, or "no"."""
+def _refusal(jax, see, meeting, sides, call, inputs):
+    """What a call is refused with: the class of the error, and what its message names; "no" where it is not."""
+    one, other = SIDES[APART[sides][0]], SIDES[APART[sides][1]]
+    parts = MEETINGS[meeting].parts
+    called = [name for part, name in zip(parts, MEETINGS[meeting].names, strict=False) if part == "argument"]
     try:
         jax.block_until_ready(call(*inputs))
     except Exception as error:
-        return _class(see, error)
-    return "no"
+        return {
+            "refused": _class(see, error),
+            "devices": WHICH[see.names_devices(error, one.devices), see.names_devices(error, other.devices)],
+            "parts": WHICH[see.names_part(error, parts[0]), see.names_part(error, parts[1])],
+            "named": all(see.names_argument(error, *name) for name in called),
+        }
+    return {"refused": "no"}
+
+
+def _compared(told, told_again):
+    """How a second refusal compares with the first one: "same", "otherwise", or "nothing" where there is none."""
+    if told_again["refused"] == "no":
+        return "nothing"
+    return "same" if told_again == told else "otherwise"
 
 
 INTERNAL = ("INVALID_ARGUMENT", "FAILED_PRECONDITION", "UNIMPLEMENTED", "INTERNAL:", "Check failed")
@@ -524,9 +565,10 @@ def _class(see, error):
     return ("internal " if see.named(error, INTERNAL) else "") + type(error).__name__
 
 
-def _says(see, error, device):
-    """Whether the message says which platform a device is of."""
-    return see.named(error, [repr(device), f"platform {device.platform.upper()}"]) != []
+def _says(see, error, device, other):
+    """Whether the message says which platform a device is of, in words that do not fit the other one as well."""
+    words, others = ([repr(it), f"platform {it.platform.upper()}"] for it in (device, other))
+    return see.named(error, [word for word in words if word not in others]) != []
 
 
 def _all(seen):

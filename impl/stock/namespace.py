@@ -27,6 +27,7 @@ NAMES = (
     "device_put",
     "devices",
     "errors.JaxRuntimeError",
+    "errors.ShardingTypeError",
     "eval_shape",
     "experimental.layout.Format",
     "experimental.layout.Layout",
@@ -37,6 +38,7 @@ NAMES = (
     "lax.cond",
     "lax.psum",
     "lax.scan",
+    "lax.while_loop",
     "lax.with_sharding_constraint",
     "live_arrays",
     "make_array_from_single_device_arrays",
@@ -64,6 +66,7 @@ NAMES = (
 )
 
 CAPABILITIES = {
+    "errors.ShardingTypeError": "sharding_type_error",
     "experimental.layout.Format": "format",
     "experimental.layout.Layout": "format",
     "experimental.pjit.AUTO": "auto",
@@ -100,6 +103,10 @@ class Spelling:
 
 LAYOUT, MESHES = "jax.experimental.layout", "jax.sharding"
 SPELLINGS = {
+    "errors.ShardingTypeError": (  # users meet it and cannot name it: no JAX has made it public so far
+        Spelling("jax.errors.ShardingTypeError"),
+        Spelling("jax._src.core.ShardingTypeError"),
+    ),
     "experimental.layout.Format": (
         Spelling(f"{LAYOUT}.Format"),
         Spelling(f"{LAYOUT}.Layout", takes=("device_local_layout",)),
