@@ -97,6 +97,13 @@ def counts(value: Any) -> dict[str, int]:
     return {word(name): count(number) for name, number in value.items()}
 
 
+def texts(value: Any) -> dict[str, str]:
+    """Names with their texts."""
+    if type(value) is not dict:
+        raise FieldError("is not an object")
+    return {word(name): text(of) for name, of in value.items()}
+
+
 def seconds(value: Any) -> float:
     """A finite number from zero up."""
     if type(value) not in (int, float) or not 0 <= value <= sys.float_info.max:

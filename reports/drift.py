@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Cases = Mapping[str, Sequence[str]]
 HOLDS = "conforms"
+_WITNESS = "witness"
 _NOW = {
     "newly conforming": "now holds",
     "newly deviating": "no longer holds",
@@ -50,7 +51,7 @@ def compare(old: Ledger, new: Ledger, cases: Cases) -> list[Difference]:
         for question in sorted(old.question.keys() | new.question.keys())
     ]
     if old.witness != new.witness:
-        told.append(Difference("witness", "", f"{new.witness}, was {old.witness}", ()))
+        told.append(Difference(_WITNESS, "", f"{new.witness}, was {old.witness}", ()))
     return [difference for difference in told if difference is not None]
 
 
@@ -69,6 +70,8 @@ def text(
             lines += ["", *wrap(heading, hang=2)]
         lines += wrap(f"{_places(where)}: {difference.counts}", indent=2, hang=4)
         lines += difference.lines
+    if {difference.id for difference in alike} == {_WITNESS}:
+        lines += ["", "No rule differs."]
     return "\n".join(lines[1:])
 
 

@@ -22,6 +22,7 @@ def about(run: Run) -> dict[str, Any]:
         "started": header.started if header else None,
         "partial": run.partial,
         "selected": run.selected,
+        "flags": run.flags,
         "problems": list(run.problems),
         "cells": len(run.cells),
         "observations": run.observations,

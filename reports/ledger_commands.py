@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
+import glob
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from reports import ledgers
 from reports.ledgers import FOLDER, Ledger, LedgerError
 from reports.text import plural, visible, wrap
+from reports.words import Configuration
 
 _ABOUT = """\
 The ledgers: small text files under version control that sum up a version x target x partitioner each.
@@ -66,8 +68,9 @@ def add(commands: Any, raw: type[argparse.HelpFormatter]) -> None:
         "check",
         _check,
         "a run against the ledgers of what it judged",
-        "Exit status: 0 as the ledgers say, or there are none, or the run is a selection (which is said); 1 something\n"
-        "differs; 2 the record cannot be read, or is partial.",
+        "Exit status: 0 as the ledgers say, or not compared, which is said: the version has none, the run is a\n"
+        "selection, or JAX_* variables or XLA_FLAGS were set; 1 something differs, a ledger is gone, or not in its\n"
+        "form; 2 the record or a ledger cannot be read, or the record is partial.",
     )
     check.add_argument("record", metavar="RECORD", type=Path)
 
@@ -143,23 +146,29 @@ def _check(options: argparse.Namespace) -> int:
     from reports.load import load
 
     run = load(options.record)
-    if run.selected and not run.partial:
-        print(f"{visible(str(options.record))}: of a selection, so not compared with the ledgers.")
+    others = {"of a selection": run.selected, f"of a run with {run.flags} set": bool(run.flags)}
+    if (why := " and ".join(what for what, so in others.items() if so)) and not run.partial:
+        print(visible(f"{options.record}: {why}, so not compared with the ledgers."))
         return 0
     summed.whole(run)
     contract = rules.contract()
     pairs: list[tuple[Ledger, Ledger]] = []
     cases: list[dict[str, Sequence[str]]] = []
+    faults: list[str] = []
     for judged in run.configurations:
         path = options.ledgers / ledgers.file(judged.configuration)
+        name = visible(judged.configuration.name)
         if path.exists():
             pairs.append((ledgers.read(path), summed.ledger(run, judged, contract)))
             cases.append(summed.cases(run, judged))
+            faults += ledgers.problems(path)
+        elif there := _partitioners(path, judged.configuration):
+            faults.append(f"{name}: its ledger is gone; that of {' and '.join(there)} is there")
         else:
-            print(f"{visible(judged.configuration.name)}: no ledger of it is committed, so not compared.")
-    if not pairs:
+            print(f"{name}: no ledger of it is committed, so not compared.")
+    if not pairs and not faults:
         return 0
-    told = drift.text(pairs, cases, contract.rules)
+    told = "\n\n".join(filter(None, [drift.text(pairs, cases, contract.rules), "\n".join(map(visible, faults))]))
     same = f"{plural(len(pairs), 'ledger')} compared: "
     if told:
         print(f"Not as the ledgers say:\n\n{told}\n")
@@ -168,6 +177,12 @@ def _check(options: argparse.Namespace) -> int:
         return 1
     print(f"{same}the same.")
     return 0
+
+
+def _partitioners(path: Path, configuration: Configuration) -> list[str]:
+    """The other partitioners that have a ledger beside this one."""
+    start = path.name.removesuffix(f"{configuration.partitioner}.toml")
+    return sorted(it.stem.removeprefix(start) for it in path.parent.glob(f"{glob.escape(start)}*.toml"))
 
 
 def _write(options: argparse.Namespace) -> int:
@@ -183,6 +198,8 @@ def _write(options: argparse.Namespace) -> int:
 def _validate(options: argparse.Namespace) -> int:
     from reports import rules
 
+    if not options.files and not options.ledgers.is_dir():
+        raise LedgerError(f"{visible(str(options.ledgers))}: there is no such folder")
     files = options.files or sorted(options.ledgers.glob("*"))
     found = []
     for path in files:

@@ -7,6 +7,7 @@ cases and what was observed. It has no dates, paths or timings: the same subject
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -142,9 +143,27 @@ def read(path: Path) -> Ledger:
     from conformance.kit.strict import read as strictly
 
     try:
-        return strictly(path, Ledger)
+        ledger = strictly(path, Ledger)
     except Mistake as mistake:
         raise LedgerError(str(mistake)) from None
+    for what in _no_observations(ledger):
+        raise LedgerError(f"{path}: {what}")
+    return ledger
+
+
+def write(path: Path, ledger: Ledger) -> str:
+    """Writes a ledger's file, at once or not at all: whether it is ``new``, ``changed`` or ``unchanged``."""
+    made = text(ledger).encode()
+    before = path.read_bytes() if path.exists() else None
+    if before == made:
+        return "unchanged"
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        fresh.write_bytes(made)
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
+    return "new" if before is None else "changed"
 
 
 def stored(folder: Path = FOLDER) -> list[Ledger]:
@@ -168,9 +187,33 @@ def canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
+def _no_observations(ledger: Ledger) -> Iterator[str]:
+    """What TOML can say and no observation is."""
+    for rule, entry in ledger.rule.items():
+        for number, seen in enumerate(entry.seen, 1):
+            each = seen.observed if isinstance(seen.observed, list) and seen.observed else [seen.observed]
+            if seen.observed is not None and not all(isinstance(it, dict) and _is_plain(it) for it in each):
+                yield f"rule {rule}, seen {number}, observed: {_PLAIN}"
+    for question, asked in ledger.question.items():
+        for number, answer in enumerate(asked.answer, 1):
+            if not _is_plain(answer.observed):
+                yield f"question {question}, answer {number}, observed: {_PLAIN}"
+
+
+_PLAIN = "is not a table (or a list of them) of strings, finite numbers, true, false, lists and tables"
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(map(_is_plain, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+
+
 def _form(ledger: Ledger, path: Path) -> Iterator[str]:
-    if path.name != ledger.file:
-        yield f"its name should be {ledger.file}, by what it says of itself"
+    if path.name != f"{ledger.configuration.name}.toml":
+        yield f"its name should be {ledger.configuration.name}.toml, by what it says of itself"
     if path.read_bytes().decode("utf-8") != text(ledger):
         yield "not in the form that `ledger write` gives it"
     total = Counter[str]()

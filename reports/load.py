@@ -29,6 +29,7 @@ _HEADER = (
     Column("started", columns.text_or_none, None),
     Column("selected", columns.flag),
     Column("writer", columns.word, "main"),
+    Column("flags", columns.texts, {}),
 )
 _CONFIGURATION = (
     Column("python", columns.word_or_none, None),

@@ -17,6 +17,7 @@ import re
 import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from reports.ledgers import LedgerError
 from reports.text import visible
@@ -51,9 +52,14 @@ def _printed(path: Path, arguments: Sequence[str], main: Callable[[Sequence[str]
         raise LedgerError(f"{path}: {told}: a page can quote ledger {', '.join(QUOTED)}")
     out, errors = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
-        status = main(arguments)
-    if status:
-        raise LedgerError(f"{path}: {told}: {errors.getvalue().strip().removeprefix('reports: ')}")
+        status: Any
+        try:
+            status = main(arguments)
+        except SystemExit as usage:  # that of argparse, which ends with what is wrong
+            status = usage.code
+    if status != 0:
+        *_, why = [f"it ends with {status}", *errors.getvalue().splitlines()]
+        raise LedgerError(f"{path}: {told}: {visible(why.rpartition(': error: ')[2].removeprefix('reports: '))}")
     if arguments[1] == "table":
         return f"\n{out.getvalue()}\n"
     return f"```\n$ {PROGRAM}{shlex.join(arguments)}\n{out.getvalue()}```\n"

@@ -56,6 +56,7 @@ class Header:
     started: str | None
     selected: bool
     writer: str
+    flags: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,11 @@ class Run:
     def selected(self) -> bool:
         """Only some cells were asked for."""
         return any(header.selected for header in self.headers)
+
+    @property
+    def flags(self) -> str:
+        """The user's own variables that reach JAX, such as ``JAX_ENABLE_X64=1``; "" where there are none."""
+        return " ".join(sorted({f"{name}={value}" for header in self.headers for name, value in header.flags.items()}))
 
     @property
     def observations(self) -> int | None:

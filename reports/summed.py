@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reports.ledgers import Answer, Asked, Entry, Ledger, LedgerError, Seen, canonical, file, text
+from reports import ledgers
+from reports.ledgers import Answer, Asked, Entry, Ledger, LedgerError, Seen, canonical, file
 from reports.patterns import compress
 from reports.rules import Contract
 from reports.run import Judged, Run
-from reports.text import plural
+from reports.text import plural, visible
 from reports.words import HELD, PARTS, UNJUDGED
 
 _CUT = ("signal", "exit", "hung", "touch", "raised")
@@ -24,6 +25,8 @@ def whole(run: Run) -> None:
         raise LedgerError(f"{run.path}: a partial run, so no ledger: {run.problems[0]}")
     if run.selected:
         raise LedgerError(f"{run.path}: a selection of the suite (-k, --rule, ...), so no ledger")
+    if run.flags:
+        raise LedgerError(visible(f"{run.path}: a run with {run.flags} set, so no ledger; run it without"))
 
 
 def red(run: Run, judged: Judged) -> list[str]:
@@ -67,11 +70,7 @@ def write(run: Run, folder: Path, contract: Contract, although_red: bool = False
         if (wrong := red(run, judged)) and not although_red:
             yield name, f"no ledger, the run is red: {'; '.join(wrong)}", False
             continue
-        made = text(ledger(run, judged, contract))
-        path = folder / file(judged.configuration)
-        before = path.read_text("utf-8") if path.exists() else None
-        path.write_text(made, "utf-8")
-        yield name, "new" if before is None else "unchanged" if before == made else "changed", True
+        yield name, ledgers.write(folder / file(judged.configuration), ledger(run, judged, contract)), True
 
 
 def cases(run: Run, judged: Judged) -> dict[str, Sequence[str]]:

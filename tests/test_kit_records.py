@@ -170,3 +170,13 @@ def test_without_parts_nothing_is_merged(tmp_path):
     write(path, HEADER)
     assert records.merge(path) == []
     assert read(path) == [HEADER]
+
+
+def test_flags_are_what_the_user_has_set_beyond_what_the_target_decides():
+    theirs = {"JAX_ENABLE_X64": "1", "JAX_PLATFORMS": "cpu", "JAX_DEBUG_NANS": "", "HOME": "/x"}
+    own = "--xla_force_host_platform_device_count=2"
+    assert records.flags(theirs | {"XLA_FLAGS": f"{own} --xla_a=1"}) == {
+        "JAX_ENABLE_X64": "1",
+        "XLA_FLAGS": "--xla_a=1",
+    }
+    assert records.flags({"XLA_FLAGS": own, "JAX_NUM_CPU_DEVICES": "2"}) == {}

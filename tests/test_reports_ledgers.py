@@ -354,6 +354,48 @@ def test_a_version_without_a_ledger_is_said_and_passes(
     assert capsys.readouterr().out == "stock-0.7.2-cpu8-shardy: no ledger of it is committed, so not compared.\n"
 
 
+def test_one_partitioner_s_ledger_that_is_gone_is_a_difference(
+    tmp_path: Path, there: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (there / "stock-0.5.3-cpu8-gspmd.toml").unlink()
+    assert run("check", tmp_path / "0.5.3", "--ledgers", there) == 1
+    out = capsys.readouterr().out
+    assert "stock-0.5.3-cpu8-gspmd: its ledger is gone; that of shardy is there\n" in out
+    assert "1 ledger compared: not the same.\n" in out
+    (there / "stock-0.5.3-cpu8-shardy.toml").unlink()
+    assert run("check", tmp_path / "0.5.3", "--ledgers", there) == 0
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (lambda data: data.replace(b"\n", b"\r\n"), "not in the form"),
+        (lambda data: data.replace(b'version = "0.5.3"', b'version = "0.5.4"'), "its name should be stock-0.5.4-cpu8-"),
+        (lambda data: data.replace(b'subject = "stock"', b'subject = "../x"'), "its name should be ../x-0.5.3-cpu8-"),
+    ],
+    ids=["line ends", "another version", "another folder"],
+)
+@pytest.mark.parametrize("command", ["check", "validate"])
+def test_a_ledger_that_says_the_same_in_another_form_fails_too(
+    tmp_path: Path, there: Path, capsys: pytest.CaptureFixture[str], edit: Any, said: str, command: str
+) -> None:
+    path = there / "stock-0.5.3-cpu8-shardy.toml"
+    path.write_bytes(edit(path.read_bytes()))
+    given = [tmp_path / "0.5.3"] if command == "check" else []
+    assert run(command, *given, "--ledgers", there) == 1
+    assert f"{path}: {said}" in capsys.readouterr().out
+
+
+def test_no_ledger_is_of_a_run_with_flags(tmp_path: Path, there: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = record(tmp_path / "r", *judged(version="0.5.3"), flags={"JAX_ENABLE_X64": "1", "XLA_FLAGS": "--x\x1b"})
+    for more in ([], ["--red"]):
+        assert run("write", path, "--ledgers", there, *more) == 2
+        assert "with JAX_ENABLE_X64=1 XLA_FLAGS=--x\\x1b set, so no ledger; run" in capsys.readouterr().err
+    assert run("check", path, "--ledgers", there) == 0
+    said = f"{path}: of a run with JAX_ENABLE_X64=1 XLA_FLAGS=--x\\x1b set, so not compared with the ledgers.\n"
+    assert capsys.readouterr().out == said
+
+
 def test_two_versions_differ_readably_and_alike_partitioners_are_said_once(
     there: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -373,7 +415,8 @@ PUT-01 MUST: Sentence of PUT-01.
 """
     )
     assert run("diff", "stock-0.6.2-cpu8-shardy", "stock-0.6.2-cpu8-gspmd", "--ledgers", there) == 0
-    assert capsys.readouterr().out == "witness\n  0.6.2 cpu:8 shardy -> gspmd: gspmd, was shardy\n"
+    said = "witness\n  0.6.2 cpu:8 shardy -> gspmd: gspmd, was shardy\n\nNo rule differs.\n"
+    assert capsys.readouterr().out == said
     assert run("diff", "0.4.35", "0.5.3", "--ledgers", there) == 0
     assert "new: 9 cells, 9 hold" in capsys.readouterr().out, "PUT-02 is in force from 0.5 on"
 
@@ -598,6 +641,65 @@ def test_no_command_reads_what_is_no_ledger(
     assert "stock-0.5.3-cpu8-shardy.toml: " in err
 
 
+ODD_VALUES = ["2020-01-01", "12:00:00", "nan", "{a = [{b = -inf}]}", "3", '"all"', "[]", "[3]", "[{a = nan}]"]
+
+
+@pytest.mark.parametrize("command", ["show", "diff", "check", "validate"])
+def test_what_only_toml_can_say_is_told_in_one_line(
+    there: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    path = there / "stock-0.5.3-cpu8-shardy.toml"
+    before = path.read_text()
+    arguments: dict[str, list[Any]]
+    arguments = {"show": ["--rule", "*"], "diff": ["0.5.3", "0.6.2"], "check": [tmp_path / "0.5.3"], "validate": []}
+    for odd in ODD_VALUES:
+        path.write_text(before.replace('observed = {shares = "all"}', f"observed = {odd}"))
+        assert run(command, *arguments[command], "--ledgers", there) == (1 if command == "validate" else 2)
+        out, err = capsys.readouterr()
+        (line,) = [line for line in (out + err).splitlines() if line.startswith(("reports: ", "/"))]
+        assert f"{path}: rule DEV-01, seen 1, observed: is not a table" in line
+
+
+def test_a_question_s_answer_is_an_observation_too(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = there / "stock-0.5.3-cpu8-shardy.toml"
+    path.write_text(f"{path.read_text()}\n[[question.PUT-Q1.answer]]\ncells = 1\nobserved = {{a = 2020-01-01}}\n")
+    assert run("validate", path) == 1
+    assert "question PUT-Q1, answer 1, observed: is not a table" in capsys.readouterr().out
+
+
+def test_a_damaged_ledger_is_made_anew(there: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = there / "stock-0.5.3-cpu8-shardy.toml"
+    before = path.read_bytes()
+    path.write_bytes(b"\xff\x00")
+    again = record(tmp_path / "r", *judged(bad("PUT-01", *SAME) | bad("DEV-01", CASES[1]), version="0.5.3"))
+    assert run("write", again, "--ledgers", there) == 0
+    assert capsys.readouterr().out == "stock-0.5.3-cpu8-shardy: changed\n"
+    assert path.read_bytes() == before
+
+
+def test_a_ledger_that_cannot_be_written_stays_as_it_was(
+    there: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, data: Any, *_: Any) -> int:
+        with path.open("wb") as file:
+            file.write(b"#")
+        raise OSError(28, "No space left on device", str(path))
+
+    before = {path: path.read_bytes() for path in there.iterdir()}
+    again = record(tmp_path / "r", *judged(version="0.5.3"))
+    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(Path, "write_text", full)
+    assert run("write", again, "--ledgers", there) == 2
+    assert f"reports: {there}/" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in there.iterdir()} == before
+
+
+def test_a_folder_that_cannot_be_made_is_named(there: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").touch()
+    assert run("write", tmp_path / "0.5.3", "--ledgers", tmp_path / "file" / "x") == 2
+    assert capsys.readouterr().err == f"reports: {tmp_path}/file/x: Not a directory\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -606,8 +708,11 @@ def test_no_command_reads_what_is_no_ledger(
         (["table", "just words"], "'just words' is no row; write LABEL = RULE[PATTERN]"),
         (["table", "x = PUT-01[nowhere-*]"], "PUT-01 has no case nowhere-*; one is x_to_same-f32"),
         (["table", "x = KEY-01"], "there is no rule KEY-01"),
+        (["validate", "--ledgers", "/nonexistent"], "/nonexistent: there is no such folder"),
         (["pages", "PAGE"], "a page can quote ledger show, table, diff"),
         (["pages", "OPEN"], "a quoted command without its <!-- end -->"),
+        (["pages", "OPTION"], "OPTION: ledger show --nonsense: unrecognized arguments: --nonsense"),
+        (["pages", "RULE"], "RULE: ledger show --rule KEY-01: no rule in these ledgers matches KEY-01"),
     ],
 )
 def test_a_mistake_is_one_line(
@@ -615,8 +720,10 @@ def test_a_mistake_is_one_line(
 ) -> None:
     (tmp_path / "PAGE").write_text("<!-- python -m reports ledger write x -->\n<!-- end -->")
     (tmp_path / "OPEN").write_text("<!-- python -m reports ledger show -->\n")
-    given = [str(tmp_path / it) if it in ("PAGE", "OPEN") else it for it in arguments]
-    assert run(*given, "--ledgers", there) == 2
+    (tmp_path / "OPTION").write_text("<!-- python -m reports ledger show --nonsense -->\n<!-- end -->")
+    (tmp_path / "RULE").write_text("<!-- python -m reports ledger show --rule KEY-01 -->\n<!-- end -->")
+    given = [str(tmp_path / it) if (tmp_path / it).exists() else it for it in arguments]
+    assert main(["ledger", given[0], "--ledgers", str(there), *given[1:]]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert said in err

@@ -47,9 +47,20 @@ def header(
         "target": only(it.target for it in configurations),
         "partitioners": list(dict.fromkeys(it.partitioner for it in configurations)),
         "selected": selected,
-        "flags": {name: value for name, value in sorted(os.environ.items()) if name.startswith(("XLA_FLAGS", "JAX_"))},
+        "flags": flags(os.environ),
         "writer": writer,
     }
+
+
+TARGETS = ("JAX_PLATFORMS", "JAX_PLATFORM_NAME", "JAX_NUM_CPU_DEVICES", "--xla_force_host_platform_device_count")
+"""What says where to run, which the target decides."""
+
+
+def flags(environment: Mapping[str, str]) -> dict[str, str]:
+    """The user's variables that reach JAX and may change what it does."""
+    found = {name: value for name, value in sorted(environment.items()) if name.startswith("JAX_")}
+    found["XLA_FLAGS"] = " ".join(it for it in environment.get("XLA_FLAGS", "").split() if not it.startswith(TARGETS))
+    return {name: value for name, value in found.items() if value and name not in TARGETS}
 
 
 def configuration(column: Column, cells: int, out_of_force: int) -> Line:
