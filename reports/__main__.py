@@ -34,7 +34,7 @@ Read the record of a conformance run (`pytest conformance/ --record FILE`).
 _EXITS = "Exit status: 0 done; 2 nothing done, one line on stderr says why; 141 the reader of the output went away."
 _SHOW = f"""\
 Print chapters x configurations with the count of each verdict, known deviations summed up by rule, and questions. With
-a filter, print the table of the whole run and each cell that passes every filter, beneath the sentence of its rule.
+a filter, print instead each cell that passes every filter, beneath the sentence of its rule.
 
 A run without a footer, or that lost a line, is called PARTIAL: what it does not show was not observed.
 
@@ -129,9 +129,11 @@ def _show(options: argparse.Namespace) -> int:
         _print_json(jsonable.about(run) | {"matrix": counts.matrix(run.cells), "listed": jsonable.rows(shown)})
         return 0
     contract = rules.contract()
-    print(terminal.summary(run, contract))
     if filtered:
-        print("\n" + (terminal.listed(cells, contract.rules) or "No cell passes these filters."))
+        listed = terminal.listed(cells, contract.rules) or "No cell passes these filters."
+        print(f"{listed}\n\n{len(cells):,} of {terminal.total(run)}")
+    else:
+        print(terminal.summary(run, contract))
     return 0
 
 

@@ -58,11 +58,20 @@ def verdicts(
             if of:
                 rows.append((name, sum(of, Counter())))
     text = _table(rows, columns) or _list(rows, columns)
-    total = plural(len(cells), "cell")
-    told = f"{total} from {plural(observations, 'observation')}" if observations is not None else total
+    told = _total(len(cells), observations, partial, selected)
+    return "\n".join([*wrap(visible(shared)), *([""] if shared else []), text, "", told]).strip("\n")
+
+
+def total(run: Run) -> str:
+    """The line beneath the table: ``4 cells from 1 observation.``"""
+    return _total(len(run.cells), run.observations, run.partial, run.selected)
+
+
+def _total(cells: int, observations: int | None, partial: bool, selected: bool) -> str:
+    told = plural(cells, "cell")
+    told += f" from {plural(observations, 'observation')}" if observations is not None else ""
     told += " of a selection" if selected else ""
-    told += "; PARTIAL, the run is not whole" if partial else ""
-    return "\n".join([*wrap(visible(shared)), *([""] if shared else []), text, "", f"{told}."]).strip("\n")
+    return f"{told}; PARTIAL, the run is not whole." if partial else f"{told}."
 
 
 def known(cells: pd.DataFrame, rules: Mapping[str, Rule] | None = None) -> str:
@@ -125,6 +134,7 @@ def notes(run: Run) -> str:
     """What the reader of the table must know: what is wrong with the file, and with what was to be judged."""
     _, names = labels([j.configuration for j in run.configurations])
     told = [f"PARTIAL: {problem}" if run.partial else problem for problem in run.problems]
+    told += [f"judged with {visible(run.flags)} set"] if run.flags else []
     for judged in run.configurations:
         name = plain(names[judged.configuration], 60)
         if judged.problem is not None:

@@ -148,6 +148,13 @@ def test_what_was_not_judged_is_noted(tmp_path: Path) -> None:
     assert told == "shardy could not be judged: no host", "said once"
 
 
+def test_what_the_user_has_set_is_noted_once(tmp_path: Path) -> None:
+    flags = {"JAX_ENABLE_X64": "1", "XLA_FLAGS": "--x\x1b"}
+    parts = [header(writer=f"gw{n}", flags=flags) for n in range(2)]
+    told = terminal.notes(load(write(tmp_path / "r", *parts, cell(), footer(cell())))).splitlines()
+    assert [line for line in told if "JAX" in line] == ["judged with JAX_ENABLE_X64=1 XLA_FLAGS=--x\\x1b set"]
+
+
 def test_known_deviations_by_rule(tmp_path: Path) -> None:
     died = {"signal": "SIGSEGV", "touch": "is_deleted", "value": "same"}
     cells = [
