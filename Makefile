@@ -14,13 +14,19 @@ $(error $(PYTHON) does not run; name a Python 3.11 or newer with PYTHON=)
 endif
 env := .envs/$(version)
 python := $(env)/bin/python
+record := reports/out/latest.jsonl
+ifneq ($(filter --record%,$(ARGS)),)
+$(error make records in $(record) and checks that; for another file: $(python) -m pytest conformance --record FILE)
+endif
+collecting := $(filter --collect-only --co,$(ARGS))
 
 .PHONY: conformance test check format sweep bench clean
 
 conformance: $(env)/ready
 	mkdir -p reports/out
-	$(python) -m pytest conformance --record reports/out/latest.jsonl $(ARGS)
-	$(python) -m reports ledger check reports/out/latest.jsonl
+	rm -f $(record)
+	$(python) -m pytest conformance --record $(record) $(ARGS)
+	$(if $(collecting),,$(python) -m reports ledger check $(record))
 
 test: check
 	$(python) -m pytest tests -n 2 $(ARGS)

@@ -1,5 +1,8 @@
 """The ledgers under version control: of the form, of this suite, and quoted by the pages as they are."""
 
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,11 +56,37 @@ def test_same_sharding_copies_start_to_be_copies_in_0_6_2(capsys):
 @pytest.mark.parametrize("file", ["Makefile", "tox.ini"])
 def test_a_conformance_run_ends_with_the_check(file):
     """After pytest, on a line of its own: both must succeed."""
-    lines = [line.strip() for line in (ROOT / file).read_text().splitlines()]
-    runs = [n for n, line in enumerate(lines) if "pytest conformance" in line and not line.startswith("#")]
+    text = (ROOT / file).read_text().replace("$(record)", "reports/out/latest.jsonl")
+    lines = [line.strip() for line in text.splitlines()]
+    runs = [n for n, line in enumerate(lines) if re.search(r"^[^#(]*(\(python\) -m )?pytest conformance", line)]
     assert runs
-    assert all("reports ledger check reports/out/latest.jsonl" in lines[n + 1] for n in runs)
+    for before, _, after in (lines[n - 1 : n + 2] for n in runs):
+        assert before == "rm -f reports/out/latest.jsonl", "so that no earlier run's record is checked"
+        assert "reports ledger check reports/out/latest.jsonl" in after
     assert all(line[:1] not in "-|" for n in runs for line in lines[n : n + 2])
+
+
+MADE = {
+    "": ["rm -f", "pytest conformance", "reports ledger check"],
+    "--collect-only -q": ["rm -f", "pytest conformance"],
+    "-k 'x --co'": ["rm -f", "pytest conformance", "reports ledger check"],
+}
+
+
+@pytest.mark.parametrize("arguments", MADE)
+def test_what_make_conformance_runs(arguments):
+    line = ["make", "--dry-run", "conformance", f"PYTHON={sys.executable}", f"ARGS={arguments}"]
+    told = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    found = [word for line in told for word in MADE[""] if word in line]
+    assert found == MADE[arguments]
+
+
+@pytest.mark.parametrize("arguments", ["--record other.jsonl", "-q --record=other.jsonl"])
+def test_make_conformance_checks_what_it_records(arguments):
+    line = ["make", "--dry-run", "conformance", f"PYTHON={sys.executable}", f"ARGS={arguments}"]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "make records in reports/out/latest.jsonl and checks that" in done.stderr
 
 
 def test_the_pages_quote_the_ledgers_as_they_are():

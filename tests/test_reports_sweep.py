@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -39,6 +40,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             write(record, header(), configuration(version=version), *cells, footer(*cells))
         return record, root / f"{version}.log"
 
+    monkeypatch.setattr(sweep, "time", SimpleNamespace(monotonic=lambda: 0.0))
     monkeypatch.setattr(sweep, "_environment", environment)
     monkeypatch.setattr(sweep, "_judged", judged)
     return tmp_path
@@ -78,6 +80,15 @@ def test_old_versions_have_their_pins() -> None:
     assert plan.packages("0.4.35") == ["jax==0.4.35", "jaxlib==0.4.35", "numpy<2.3", "scipy<1.15"]
     assert plan.packages("0.12.0.1") == ["jax==0.12.0.1", "jaxlib==0.12.0.1"]
     assert {"0.4.35", "0.12.0.1"} <= set(plan.versions)
+
+
+def test_no_earlier_run_s_record_is_summed_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = tmp_path / "reports" / "out" / "sweep" / "0.5.3.jsonl"
+    record.parent.mkdir(parents=True)
+    write(record, header(), footer())
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    made, log = sweep._judged(PLAN, "0.5.3", Path("python"), tmp_path, Children())
+    assert (made, made.exists(), log.exists()) == (record, False, True)
 
 
 BROKEN = {"no program": (b"\x00junk", 0o755), "not executable": (b"", 0o644), "fails": (b"#!/bin/sh\nexit 3\n", 0o755)}
