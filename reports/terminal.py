@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 _MOST = 6
 """Answers to a question, and reasons for cells that did not run, that are told."""
 _HEADINGS = {"unsupported": ("un-", "supported"), "unexpected": ("un-", "expected")}
+_NARROW = {
+    "permitted": ("per-", "mitted"),
+    "unsupported": ("unsup-", "ported"),
+    "unexpected": ("unex-", "pected"),
+}
+"""For a table that is too wide with the others."""
 
 
 def summary(run: Run, contract: Contract | None = None) -> str:
@@ -57,7 +63,7 @@ def verdicts(
             of = [row[configuration] for row in chapters.values() if configuration in row]
             if of:
                 rows.append((name, sum(of, Counter())))
-    text = _table(rows, columns) or _list(rows, columns)
+    text = _table(rows, columns, _HEADINGS) or _table(rows, columns, _NARROW) or _list(rows, columns)
     told = _total(len(cells), observations, partial, selected)
     return "\n".join([*wrap(visible(shared)), *([""] if shared else []), text, "", told]).strip("\n")
 
@@ -203,9 +209,11 @@ def _told(cell: Any) -> list[str]:
     return [line for text in told for line in wrap(text, indent=6, hang=10)]
 
 
-def _table(rows: Sequence[tuple[str, Counter[str] | None]], columns: Sequence[str]) -> str:
+def _table(
+    rows: Sequence[tuple[str, Counter[str] | None]], columns: Sequence[str], headings: Mapping[str, tuple[str, str]]
+) -> str:
     """Names to the left, numbers beneath their headings; "" when that is too wide."""
-    heads = [_HEADINGS.get(column, ("", column)) for column in columns]
+    heads = [headings.get(column, ("", column)) for column in columns]
     numbers = [[f"{found[column]:,}" for column in columns] for _, found in rows if found is not None]
     widths = [max(len(text) for text in column) for column in zip(*numbers, *zip(*heads, strict=True), strict=True)]
     left = max((2 + len(name) for name, found in rows if found is not None), default=0)

@@ -63,9 +63,10 @@ def plural(count: int, noun: str) -> str:
 
 
 def wrap(text: str, indent: int = 0, hang: int = 0) -> list[str]:
-    """Lines of at most `WIDTH`, each `indent` from the left and each but the first `hang` further."""
+    """Lines of at most `WIDTH`, each `indent` from the left and each but the first `hang` further; words stay whole."""
     first, rest = " " * indent, " " * (indent + hang)
-    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+    whole = textwrap.TextWrapper(WIDTH, first, rest, break_long_words=False, break_on_hyphens=False)
+    return whole.wrap(text)
 
 
 def _value(value: Any) -> str:
