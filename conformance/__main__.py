@@ -51,6 +51,9 @@ def main(arguments: list[str] | None = None) -> int:
     except Mistake as mistake:
         print(f"python -m conformance: {mistake}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("python -m conformance: interrupted", file=sys.stderr)
+        return 130
 
 
 def _cell(parser: argparse.ArgumentParser) -> None:

@@ -197,6 +197,53 @@ def probe(jax, see):
     else:
         see(never=1)
     see(x=x)
+## a probe that returns what it does
+def both(jax, see):
+    see(b=jax.g())
+    return jax.h()
+def probe(jax, see, n=2):
+    if n == 2:
+        return see(a=jax.f(), b=both(jax, see))
+    see(c=1)
+## a probe that returns a helper
+def both(jax, see):
+    see(b=jax.g())
+    return jax.h()
+def probe(jax, see):
+    return both(jax, see)
+## a probe that returns a call
+def probe(jax, see):
+    return jax.f()
+## a probe that returns a row of calls
+def probe(jax, see):
+    return jax.f(), [jax.g(jax.h())], {"a": jax.i()}
+## a probe that returns on one of two ways
+def probe(jax, see):
+    if jax.yes():
+        return
+    return see(a=jax.f())
+## a probe that returns on the other way
+def probe(jax, see):
+    if jax.no():
+        return
+    return see(a=jax.f())
+## a probe that returns from either way
+def probe(jax, see):
+    if jax.no():
+        return see(a=jax.f())
+    else:
+        return see(b=jax.g())
+## a helper that gives its reason
+def held(jax, n, m):
+    """Holds `n`.
+
+    It is `n` and `m`, so that it is so.
+    """
+    first = jax.f(n)
+    return jax.g(first, m)
+def probe(jax, see, n=2):
+    see(a=held(jax, n, jax.h()), b=[held(jax, i, 3) for i in (n, 4)])
+    see(c=jax.yes() and held(jax, n, n))
 ## helpers called twice
 def probe(jax, see):
     a, b = pair(jax, 1)

@@ -1,8 +1,12 @@
 """`python -m conformance repro` and `repros`, on the installed JAX and a suite in miniature."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
+import venv
 from pathlib import Path
 from textwrap import dedent
 
@@ -125,9 +129,14 @@ def test_the_script_stands_alone(conformance, cell, tmp_path):
     assert 'deviates: value = "wrong"' in err
     assert 'the script shows it: touch = "look", exit = 1, value = "wrong"' in err
     text = script.read_text()
-    for ours in ("conformance", "impl", "toy.", "shardspec", str(ROOT)):
+    for ours in ("conformance", "impl", "toy.", str(ROOT)):
         assert ours not in text
     assert "TOY-01 MUST: A toy is right." in text
+    assert "Made by shardspec, an executable contract of how JAX places arrays, for its rule TOY-01." in text
+    assert "\nExits with 1 where the rule does not hold, with 0 where it does.\n" in text
+    assert '\nok = seen.get("value") == "right"\n' in text
+    assert "survives" not in text, "the rule does not speak of it"
+    assert max(map(len, text.splitlines())) <= 88
     told = alone(script)
     assert told.returncode == 1, told.stderr
     assert 'value = "wrong"' in told.stdout
@@ -142,7 +151,9 @@ def test_the_script_stands_alone(conformance, cell, tmp_path):
 def test_a_crash_on_stdout(conformance, cell, tmp_path):
     status, out, err = conformance("repro", cell("TOY-02", "crash"))
     assert status == 0, err
-    assert 'the script shows it: touch = "kill", signal = "SIGSEGV"' in err
+    assert 'the script shows it: touch = "kill", signal = "SIGSEGV"\n' in err
+    assert "Exits with 0 where the rule holds; where it does not, the process dies: SIGSEGV." in out
+    assert 'note(survives=True)\nok = seen.get("survives") is True\n' in out
     script = tmp_path / "script.py"
     script.write_text(out)
     told = alone(script)
@@ -154,6 +165,8 @@ def test_what_is_raised(conformance, cell):
     status, out, err = conformance("repro", cell("TOY-02", "raise"))
     assert status == 0, err
     assert 'jax.device_put(y, "nowhere")' in out
+    assert "Exits with 0 where the rule holds, with 1 where it does not: ValueError leaves it." in out
+    assert "exit = 1, ValueError: " in err.replace("TypeError", "ValueError")
 
 
 def test_a_cell_that_conforms(conformance, cell, tmp_path):
@@ -194,8 +207,48 @@ def test_a_cell_that_there_is_not(conformance, name, why):
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize("place", ["", "missing/script.py"])
+def test_folders_that_are_missing_are_made(conformance, cell, tmp_path):
+    status, _, err = conformance("repro", cell("TOY-01", "wrong"), "-o", tmp_path / "new" / "folder" / "script.py")
+    assert status == 0, err
+    assert (tmp_path / "new" / "folder" / "script.py").exists()
+
+
+def test_a_python_without_jax_is_told(conformance, cell, version, tmp_path):
+    venv.create(tmp_path / "bare", with_pip=False)
+    python = tmp_path / "bare" / "bin" / "python"
+    path = record(tmp_path / "record.jsonl", known(cell("TOY-01", "wrong"), "TOY-01", "wrong"))
+    for command in (("repro", cell("TOY-01", "wrong")), ("repros", path, "-o", tmp_path / "made")):
+        status, out, err = conformance(*command, "--subject-python", python)
+        assert (status, out, err.count("\n")) == (2, "", 1), err
+        assert "has no jax" in err
+
+
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_script_that_runs_is_ended_with_the_command(conformance, cell, tmp_path, sent, status, many):
+    def scripts():
+        told = subprocess.run(["ps", "-ww", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
+        return {line for line in told.splitlines() if line.endswith("reproducer.py") and str(tmp_path) in line}
+
+    path = record(tmp_path / "record.jsonl", known(cell("TOY-02", "stuck"), "TOY-02", "stuck"))
+    asked = ["repros", str(path), "-o", str(tmp_path / "made")] if many else ["repro", cell("TOY-02", "stuck")]
+    start = "import sys; from conformance import __main__ as it; it.PACKAGE = 'toy'; sys.exit(it.main())"
+    env = os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    with subprocess.Popen([sys.executable, "-c", start, *asked], env=env, stderr=subprocess.PIPE, text=True) as it:
+        until = time.monotonic() + 60
+        while not scripts() and time.monotonic() < until:
+            time.sleep(0.1)
+        assert scripts()
+        it.send_signal(sent)
+        err = it.communicate(timeout=20)[1]
+    assert it.returncode == status
+    assert "Traceback" not in err
+    assert not scripts()
+
+
+@pytest.mark.parametrize("place", ["", "file/script.py"])
 def test_a_place_that_cannot_be_written_is_told_at_once(conformance, cell, tmp_path, place):
+    (tmp_path / "file").write_text("")
     status, out, err = conformance("repro", cell("TOY-01", "wrong"), "-o", tmp_path / place)
     assert (status, out) == (2, "")
     assert "cannot be written; name another place with --output" in err
@@ -227,8 +280,8 @@ def test_every_known_deviation_of_a_record(conformance, cell, version, tmp_path)
     assert (status, out) == (1, "")
     assert "4 known deviations in" in err
     assert "3 of 4 shown by their scripts" in err
-    assert 'TOY-02.stuck: shown: touch = "sleep", hung = true' in err
-    assert "TOY-01.first: NOT shown" in err
+    assert '[4/4] TOY-02.stuck: shown: touch = "sleep", hung = true\n' in err
+    assert "[2/4] TOY-01.first: NOT shown" in err
     made = {it.name for it in (tmp_path / "made").iterdir()}
     assert made == {"TOY-01.wrong.py", "TOY-02.crash.py", "TOY-02.stuck.py"}
     assert alone(tmp_path / "made" / "TOY-02.crash.py").returncode == -11

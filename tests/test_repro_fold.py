@@ -48,3 +48,19 @@ def test_a_form_that_is_hard_gives_the_right_script_or_none(toys, name):
 def test_random_probes(toys, seed):
     expected, seen, script = logs(toys, Writer(seed).module())
     assert seen == expected, script
+
+
+def test_a_keyword_that_is_no_name_is_refused(toys):
+    for call in ('see(**{"a b": 1})', 'jax.f(**{"class": jax.g()})'):
+        with pytest.raises(UnfoldableError, match="which is no name"):
+            logs(toys, f"\ndef probe(jax, see):\n    {call}\n")
+
+
+def test_a_helper_that_gives_its_reason_keeps_it(toys):
+    probe = toys.module(repro_toys.HEAD + repro_toys.RIGHT["a helper that gives its reason"]).probe
+    assert "It is 2 and `m`, so that it is so." in toys.script(probe, {"n": 2})
+
+
+def test_what_is_returned_stands_in_the_script(toys):
+    probe = toys.module(repro_toys.HEAD + repro_toys.RIGHT["a probe that returns a call"]).probe
+    assert toys.script(probe, {}) == "jax.f()"

@@ -9,9 +9,12 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import sys
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
@@ -31,6 +34,19 @@ from .show import HANG, Shown, show
 AT_ONCE = 2  # scripts that run side by side
 
 
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Makes signals that end the process exceptions, so that what it has started is ended first."""
+    signals = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {it: signal.signal(it, lambda number, _: sys.exit(128 + number)) for it in signals}
+    try:
+        yield
+    finally:
+        for it, handler in before.items():
+            signal.signal(it, handler)
+
+
+@_ended_in_order()
 def repro(package: str, name: str, python: str, output: Path | None) -> int:
     """Writes the cell's reproducer to `output` or stdout, once it has shown the deviation; 1 if none does."""
     if not _plain(name):
@@ -40,12 +56,14 @@ def repro(package: str, name: str, python: str, output: Path | None) -> int:
     with Judge(package, python) as judge:
         (result,) = judge.results([name])
     judged = result.ruling.judged
+    if judged.verdict == "not_run":
+        raise Mistake(f"{name} cannot be judged: {result.ruling.reason}")
     if judged.verdict not in DEVIATING:
         because = f" ({result.ruling.reason})" if result.ruling.reason else ""
         _say(f"{name}: {judged.verdict}{because}: there is no deviation to reproduce")
         return 1
     _say(f"{judged.verdict}: {brief(judged.observed)}")
-    shown = show(package, result)
+    shown = show(package, result, threading.Event())
     if not shown.same:
         _say(f"{name}: no script is offered: {shown.how}")
         return 1
@@ -57,6 +75,7 @@ def repro(package: str, name: str, python: str, output: Path | None) -> int:
     return 0
 
 
+@_ended_in_order()
 def every(package: str, record: Path, python: str, folder: Path) -> int:
     """Writes to `folder` a reproducer of every known deviation in a record; 1 unless all of them show theirs.
 
@@ -74,26 +93,31 @@ def every(package: str, record: Path, python: str, folder: Path) -> int:
         if not chosen:
             versions = ", ".join(sorted({it.version for it in cells}))
             raise Mistake(f"{record} is of {versions}, which {python} does not have: give --subject-python")
-        _say(f"{len(chosen)} known deviations in {record}")
+        _say(f"{len(chosen)} known deviations in {record}: judging their cells, which takes a while")
         results = judge.results([*chosen.values()])
-    good = 0
+    _say("making and running their scripts")
+    good, stop = 0, threading.Event()
     with ThreadPoolExecutor(AT_ONCE) as workers:
-        shows = workers.map(lambda it: _tried(package, it), results)
-        for name, result, shown in zip(chosen, results, shows, strict=True):
-            good += shown.same
-            _say(f"{name}: {'shown' if shown.same else 'NOT shown'}: {shown.how}")
-            if shown.same:
-                _write(folder / f"{name}.py", shown.text)
-            else:
-                _say(f"  {result.cell.name} observes {brief(result.ruling.judged.observed)}")
+        shows = workers.map(lambda it: _tried(package, it, stop), results)
+        try:
+            for number, (name, result, shown) in enumerate(zip(chosen, results, shows, strict=True), 1):
+                good += shown.same
+                _say(f"[{number}/{len(chosen)}] {name}: {'shown' if shown.same else 'NOT shown'}: {shown.how}")
+                if shown.same:
+                    _write(folder / f"{name}.py", shown.text)
+                else:
+                    _say(f"  {result.cell.name} observes {brief(result.ruling.judged.observed)}")
+        finally:  # what is left to do, where this is cut short
+            stop.set()
+            workers.shutdown(wait=False, cancel_futures=True)
     _say(f"{good} of {len(chosen)} shown by their scripts, in {folder}")
     return 0 if good == len(chosen) else 1
 
 
-def _tried(package: str, result: Result) -> Shown:
+def _tried(package: str, result: Result, stop: threading.Event) -> Shown:
     if result.ruling.judged.verdict not in DEVIATING:
         return Shown("", False, f"{result.ruling.judged.verdict} this time")
-    return show(package, result)
+    return show(package, result, stop)
 
 
 class Judge:
@@ -116,7 +140,10 @@ class Judge:
         if asked is None:
             return ""
         it = Configuration(asked.subject, executable(self.python), asked.target, asked.partitioner)
-        return Column(it, self.pool.open(it)).spelled
+        column = Column(it, self.pool.open(it))
+        if column.hello.problem is not None:
+            raise Mistake(f"nothing can be judged: {column.hello.problem}")
+        return column.spelled
 
     def results(self, names: Sequence[str]) -> list[Result]:
         for name in names:
@@ -187,8 +214,10 @@ def _plain(name: str) -> bool:
 
 
 def _check(path: Path) -> None:
-    """Complains early of a place where nothing can be written."""
-    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+    """Complains early of a place where nothing can be written; makes the folders that it is in."""
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir() or not path.parent.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
         raise Mistake(f"{path} cannot be written; name another place with --output")
 
 

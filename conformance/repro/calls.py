@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from keyword import iskeyword
 from typing import Any
 
 from .expressions import Expressions
@@ -26,7 +28,7 @@ from .syntax import (
     passed_on,
     stored,
 )
-from .values import LAZY, MUTABLE, WHOLE, Known, Row, Table, UnfoldableError, Value, plain, sure, used_up
+from .values import LAZY, MUTABLE, WHOLE, Known, Row, Table, UnfoldableError, Value, literal, plain, sure, used_up
 
 DEEP = 30  # calls of helpers in calls of helpers, at most
 
@@ -64,6 +66,8 @@ class Calls(Statements, Expressions):
             made = self.applied(called.value, arguments, keywords, frame)
             if made is not None:
                 return made
+        if wrong := [name for name in keywords if not name.isidentifier() or iskeyword(name)]:
+            raise UnfoldableError(f"a call is given a keyword {wrong[0]!r}, which is no name")
         spell = self.consumed if whole(called) else self.spelled
         function_ = name_of("note") if is_name(called, "see") else self.spelled(called, frame)
         given = [spell(it, frame) for it in arguments]
@@ -157,7 +161,7 @@ class Calls(Statements, Expressions):
             function = function.__func__
         given = self.bound(function, arguments, keywords, frame)
         key = _key(function, given)
-        if key in self.underway or (key in self.again and not isinstance(node, ast.Lambda)):
+        if key in self.underway or reason(node) or (key in self.again and not isinstance(node, ast.Lambda)):
             return self.called(function, node, module, given, frame)
         if len(self.underway) > DEEP:
             raise UnfoldableError(f"{function.__name__} calls itself without end")
@@ -315,6 +319,8 @@ class Calls(Statements, Expressions):
                 body: list[ast.stmt] = inner.out
             else:
                 body = self.body(node, inner)
+                if said := reason(node):
+                    body.insert(0, ast.Expr(ast.Constant(_filled(said, inner))))
             made = ast.arguments([], [ast.arg(inner.symbol(it)) for it in open_], None, [], [], None, [])
             self.functions.append(ast.FunctionDef(self.specialised[key], made, body, []))
         symbols = self.parameters[self.specialised[key]]
@@ -393,6 +399,22 @@ def is_world(value: Value) -> bool:
 def whole(function: Value) -> bool:
     """Whether a function uses up an iterator that it is given."""
     return isinstance(function, Known) and _hashable(function.value) and function.value in WHOLE
+
+
+def reason(node: ast.FunctionDef | ast.Lambda) -> str | None:
+    """The docstring of a helper that says why it is as it is, in a part of its own: such a helper stays a function."""
+    said = ast.get_docstring(node) if isinstance(node, ast.FunctionDef) else None
+    return said if said and "\n\n" in said else None
+
+
+def _filled(said: str, frame: Frame) -> str:
+    """A docstring with what is known of the parameters that it names."""
+
+    def known(found: re.Match[str]) -> str:
+        value = frame.env.get(found[1])
+        return str(value.value) if isinstance(value, Known) and literal(value.value) else found[0]
+
+    return re.sub(r"`(\w+)`", known, said)
 
 
 def _hashable(value: Any) -> bool:

@@ -7,7 +7,8 @@ import json
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,8 @@ from .fold import Folded, fold
 from .lift import Package
 from .names import named
 from .syntax import is_name, path_of, stored
-from .tidy import needed, shortened, tidied
+from .tidy import needed, shortened, tidied, wrapped
+from .values import UnfoldableError
 
 STOCK = Path(impl.__path__[0]) / "stock"
 WIDTH = 88
@@ -34,10 +36,11 @@ OWN = ("jax", "np", "json", "os", "sys", "seen", "note", "step", "legal", "ok")
 HEAD = '''\
 """{headline}
 
+{maker}
+
 {facts}
 
-Exits with 0 where the rule holds and with 1 where it does not, unless that is how the
-process ends.
+{ending}
 """
 
 {imports}
@@ -65,12 +68,27 @@ def step(name):
 '''
 
 TAIL = """
-note(survives=True, raised="nothing")
-legal = {legal}
-ok = any(all(seen.get(name) == value for name, value in it.items()) for it in legal)
-print("the rule holds" if ok else "the rule does not hold", flush=True)
+{test}
+print("the rule holds" if ok else "{fails}", flush=True)
 sys.exit(0 if ok else 1)
 """
+FAILS = "the rule does not hold"
+
+MAKER = "Made by shardspec, an executable contract of how JAX places arrays, for its rule {rule}."
+DIES = "Exits with 0 where the rule holds; where it does not, {how}."
+ENDINGS = {
+    "signal": DIES.format(how="the process dies: {observed[signal]}"),
+    "exit": DIES.format(how="the process ends before that, with {observed[exit]}"),
+    "hung": DIES.format(how="it hangs after its last line"),
+    "raised": "Exits with 0 where the rule holds, with 1 where it does not: {observed[raised][class]} leaves it.",
+    "crashed": "Exits with 1 where the rule does not hold, or dies after that, with 0 where it does.",
+    "hangs": "Exits with 1 where the rule does not hold, or hangs after that, with 0 where it does.",
+    "value": "Exits with 1 where the rule does not hold, with 0 where it does.",
+}
+"""What a script says of its end, by what it shows."""
+
+CAME_TO_ITS_END = {"survives": True, "raised": "nothing"}
+"""What is seen where nothing ends a script before its end."""
 
 
 def script(package: str, result: Result, short: bool) -> str:
@@ -104,6 +122,7 @@ def draft(package: str, result: Result, short: bool) -> str:
     imports |= {it for it in folded.imports if _brings(it) & used}
     taken = {it.name for it in lifted if isinstance(it, ast.ClassDef)} | stored(lifted) | spelled.adapters
     statements = named(statements, {*OWN, *taken}.union(*map(_brings, imports)))
+    lifted, statements = wrapped(lifted, WIDTH), wrapped(statements, WIDTH)
     imports |= {"import json", "import os", "import sys"}
     with_jax = {it for it in imports if it.split()[1].partition(".")[0] == "jax"} | {"import jax"} | spelled.imports
     if any("np." in ast.unparse(it) for it in (*statements, *lifted)):
@@ -119,8 +138,10 @@ def draft(package: str, result: Result, short: bool) -> str:
         "observed": brief(judged.observed),
     }
     head = HEAD.format(
-        headline=textwrap.fill(f"{rule.id} {rule.level}: {rule.text}", WIDTH),
+        headline=textwrap.fill(f"{rule.id} {rule.level}: {rule.text}", WIDTH, initial_indent="   ").lstrip(),
+        maker=textwrap.fill(MAKER.format(rule=rule.id), WIDTH),
         facts="\n".join(_labelled(label, text) for label, text in facts.items()).replace("\\", "\\\\"),
+        ending=textwrap.fill(_ending(result), WIDTH),
         imports="\n".join(
             sorted(
                 (it for it in imports if it not in with_jax and it != "import numpy as np"),
@@ -133,7 +154,34 @@ def draft(package: str, result: Result, short: bool) -> str:
     )
     parts = [head, *map(ast.unparse, lifted), *map(ast.unparse, statements[: len(functions)]), ""]
     parts += map(ast.unparse, statements[len(functions) :])
-    return "\n".join([*parts, TAIL.format(legal=legal)])
+    text = "\n".join([*parts, TAIL.format(test=_test(legal, rule.fields), fails=FAILS)])
+    try:
+        compile(text, "<script>", "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise UnfoldableError(f"what is made of it is no Python: {error}") from None
+    return text
+
+
+def _ending(result: Result) -> str:
+    """How the script ends."""
+    observed, outcome = result.ruling.judged.observed, result.outcome
+    kinds = [it for it in ("signal", "exit", "hung") if it in observed]
+    if isinstance(observed.get("raised"), dict):
+        kinds.append("raised")
+    if outcome is not None and outcome.status in ("crashed", "hung"):
+        kinds.append("crashed" if outcome.status == "crashed" else "hangs")
+    return ENDINGS[[*kinds, "value"][0]].format(observed=observed)
+
+
+def _test(legal: Sequence[Mapping[str, Any]], fields: Collection[str]) -> str:
+    """What is seen at the end, and the test of all that was."""
+    ends = [f"{name}={value!r}" for name, value in CAME_TO_ITS_END.items() if name in fields]
+    note = f"note({', '.join(ends)})\n" if ends else ""
+    if len(legal) == 1:
+        tests = [f"seen.get({name!r}) {'is' if isinstance(it, bool) else '=='} {it!r}" for name, it in legal[0].items()]
+        return f"{note}ok = {' and '.join(tests)}"
+    any_ = "any(all(seen.get(name) == value for name, value in it.items()) for it in legal)"
+    return f"{note}legal = {legal}\nok = {any_}"
 
 
 def brief(observed: Mapping[str, Any]) -> str:
@@ -150,7 +198,10 @@ def formatted(text: str) -> str:
     """The script as ruff lays it out, without the parentheses that unparsing leaves."""
     for command in (("check", "--fix", "--quiet", "--select=UP034"), ("format", f"--line-length={WIDTH}")):
         arguments = [sys.executable, "-m", "ruff", *command, "--isolated", "-"]
-        text = subprocess.run(arguments, input=text, capture_output=True, text=True, check=True).stdout
+        done = subprocess.run(arguments, input=text, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise UnfoldableError(f"ruff does not lay it out: {done.stderr.strip()}")
+        text = done.stdout
     return text
 
 
@@ -225,5 +276,6 @@ def noted(lines: Iterable[str]) -> tuple[dict[str, object], str | None]:
         if line.startswith("# "):
             touch = line[2:]
         elif equals and name.isidentifier():
-            seen[name] = json.loads(value)
+            with suppress(ValueError):  # what JAX prints
+                seen[name] = json.loads(value)
     return seen, touch

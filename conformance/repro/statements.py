@@ -37,6 +37,8 @@ class Statements(Base):
                     value = self.expr(node.value, frame) if node.value else Known(None)
                     if frame.kind == "stays":
                         frame.out.append(ast.Return(self.spelled(value, frame) if node.value else None))
+                    if frame.kind == "main":
+                        self.run(value, frame)  # nobody takes what a probe returns
                     return value
                 case ast.If():
                     test = self.truth(self.expr(node.test, frame), frame)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import textwrap
 from collections import Counter
 from collections.abc import Collection, Iterable
 
@@ -99,6 +100,56 @@ class _Compact(ast.NodeTransformer):
             if isinstance(it, ast.Name) and it.id == "i":
                 it.id = "i@"
         return made
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        """0 - x.ctypes.data"""
+        self.generic_visit(node)
+        match node:
+            case ast.BinOp(ast.Constant(0), ast.Sub(), ast.Attribute(ast.Attribute(attr="ctypes"), "data") as address):
+                return ast.UnaryOp(ast.USub(), address)
+        return node
+
+
+def wrapped(statements: Iterable[ast.stmt], width: int) -> list[ast.stmt]:
+    """Functions whose docstrings fit into the width."""
+    return [_Wrapped(width).visit(it) for it in statements]
+
+
+class _Wrapped(ast.NodeTransformer):
+    def __init__(self, width: int, indent: int = 0) -> None:
+        self.width, self.indent = width, indent
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return self.visit_definition(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        return self.visit_definition(node)
+
+    def visit_definition(self, node: ast.FunctionDef | ast.ClassDef) -> ast.AST:
+        indent = self.indent + 4
+        node.body = [_Wrapped(self.width, indent).visit(it) for it in node.body]
+        if said := ast.get_docstring(node):
+            node.body[0] = ast.Expr(ast.Constant(_laid_out(said, self.width, " " * indent)))
+        return node
+
+
+def _laid_out(said: str, width: int, indent: str) -> str:
+    """A docstring as it stands between its quotes."""
+    quotes = 3
+    lines = said.splitlines()
+
+    def fits() -> bool:
+        ends = [indent + quotes * " " + lines[0], *(indent + it for it in lines[1:])]
+        return all(len(it) <= width for it in ends) and (len(lines) > 1 or len(ends[0]) + quotes <= width)
+
+    if not fits():
+        first, *others = said.split("\n\n")
+        filled = [
+            textwrap.fill(it, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+            for it in [" " * quotes + first, *others]
+        ]
+        lines = [it.strip() for it in "\n\n".join(filled).splitlines()]
+    return lines[0] if len(lines) == 1 and fits() else f"\n{indent}".join([*lines, ""])
 
 
 def _device(node: ast.expr) -> int | None:
