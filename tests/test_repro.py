@@ -217,8 +217,8 @@ def test_a_python_without_jax_is_told(conformance, cell, version, tmp_path):
     venv.create(tmp_path / "bare", with_pip=False)
     python = tmp_path / "bare" / "bin" / "python"
     path = record(tmp_path / "record.jsonl", known(cell("TOY-01", "wrong"), "TOY-01", "wrong"))
-    for command in (("repro", cell("TOY-01", "wrong")), ("repros", path, "-o", tmp_path / "made")):
-        status, out, err = conformance(*command, "--subject-python", python)
+    for asked in (("repro", cell("TOY-01", "wrong")), ("repros", path, "-o", tmp_path / "made")):
+        status, out, err = conformance(*asked, "--subject-python", python)
         assert (status, out, err.count("\n")) == (2, "", 1), err
         assert "has no jax" in err
 
