@@ -63,8 +63,8 @@ and read-only (aligned); NumPy's and Python's scalars."""
 def value(array: str, past: int = 4) -> np.ndarray:
     """What the array holds, on memory of its own.
 
-    It starts four bytes past a multiple of 64, so that no backend takes the host's memory for the array's own: such an
-    array could not be donated.
+    It starts `past` bytes past a multiple of 64. Unless that is 0, no backend takes the host's memory for the array's
+    own: such an array could not be donated.
     """
     values = ARRAYS[array]
     dtype = np.dtype(values.dtype)
