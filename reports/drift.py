@@ -12,7 +12,7 @@ from reports.ledgers import Asked, Entry, Ledger, Seen, canonical, rule_lines
 from reports.patterns import compress, expand
 from reports.rules import Rule, title
 from reports.text import fields, gist, plural, visible, wrap
-from reports.words import HELD, UNJUDGED, Configuration
+from reports.words import HELD, UNJUDGED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,15 +92,11 @@ def _places(pairs: Sequence[tuple[Ledger, Ledger]]) -> str:
     """``0.5.3 -> 0.6.2 cpu:8 shardy and gspmd``: what is shared once, the partitioners side by side."""
     named: dict[str, list[str]] = {}
     for old, new in pairs:
-        *a, left = _parts(old.configuration)
-        *b, right = _parts(new.configuration)
+        usual = old.subject == new.subject == "stock"
+        (*a, left), (*b, right) = (it.configuration.parts[usual:] for it in (old, new))
         told = " ".join(x if x == y else f"{x} -> {y}" for x, y in zip(a, b, strict=True))
         named.setdefault(told, []).append(left if left == right else f"{left} -> {right}")
     return visible("; ".join(f"{told} {' and '.join(partitioners)}" for told, partitioners in named.items()), 300)
-
-
-def _parts(configuration: Configuration) -> tuple[str, ...]:
-    return configuration.parts[configuration.subject == "stock" :]
 
 
 def _changes(old: Ledger, new: Ledger, cases: Cases) -> pd.DataFrame:

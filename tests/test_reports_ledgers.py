@@ -421,6 +421,16 @@ PUT-01 MUST: Sentence of PUT-01.
     assert "new: 9 cells, 9 hold" in capsys.readouterr().out, "PUT-02 is in force from 0.5 on"
 
 
+def test_another_subject_differs_readably(tmp_path: Path, there: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cells = judged(bad("DEV-01", CASES[1], observed={"shares": "some"}), version="0.6.2", subject="mine")
+    path = write(tmp_path / "r", header(), configuration(version="0.6.2", subject="mine"), *cells, footer(*cells))
+    assert run("write", path, "--ledgers", there) == 0
+    assert run("check", path, "--ledgers", there) == 0
+    capsys.readouterr()
+    assert run("diff", "stock-0.5.3-cpu8-shardy", "mine-*", "--ledgers", there) == 0
+    assert "  stock -> mine 0.5.3 -> 0.6.2 cpu:8 shardy: 9 of 9 hold, was 6\n" in capsys.readouterr().out
+
+
 def test_patterns_of_a_difference_need_not_tell_apart_what_neither_side_judged(
     tmp_path: Path, there: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
