@@ -217,7 +217,7 @@ MEANT = {
     "eight": ("same", "dev1", "xy", "perm"),
     "pinned": ("none", "same", "dev1", "device"),
 }
-"""The targets that say something of their own about each source."""
+"""The targets that say most about each source: all rows are put there, and much else is done with them."""
 
 WIDE, OTHERS = "f32_8x8", ("b1", "i32", "u8", "f16", "bf16", "c64", "f8", "i4")
 INTEGERS = ("i8", "i16", "u16", "u32")
