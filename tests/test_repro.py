@@ -1,5 +1,6 @@
 """`python -m conformance repro` and `repros`, on the installed JAX and a suite in miniature."""
 
+import ast
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ from textwrap import dedent
 import pytest
 
 from conformance import __main__ as command
+from conformance.repro import script as scripts
 from tests import kit_toy
 
 ROOT = Path(__file__).parents[1]
@@ -188,6 +190,13 @@ def test_a_script_that_does_not_show_it_is_not_offered(conformance, cell, tmp_pa
     assert (status, out) == (1, "")
     assert why in err
     assert not (tmp_path / "script.py").exists()
+
+
+def test_a_script_that_is_no_python_is_not_offered(conformance, cell, monkeypatch):
+    monkeypatch.setattr(scripts, "named", lambda *_: [ast.Expr(ast.Name("a b", ast.Load()))])
+    status, out, err = conformance("repro", cell("TOY-01", "wrong"))
+    assert (status, out) == (1, "")
+    assert "no script is offered: none can be made of its probe: what is made of it is no Python" in err
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import textwrap
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
@@ -156,7 +157,8 @@ def draft(package: str, result: Result, short: bool) -> str:
     parts += map(ast.unparse, statements[len(functions) :])
     text = "\n".join([*parts, TAIL.format(test=_test(legal, rule.fields), fails=FAILS)])
     try:
-        compile(text, "<script>", "exec")
+        with warnings.catch_warnings(action="ignore"):  # a comparison of what is known
+            compile(text, "<script>", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise UnfoldableError(f"what is made of it is no Python: {error}") from None
     return text
