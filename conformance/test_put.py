@@ -84,6 +84,12 @@ class Pair(Between):  # xy_to_yx-copy-delete_input-f32_8x8
 
 
 @dataclass(frozen=True)
+class Hurry(Between):  # np_misaligned_to_none-copy-f32_wide
+    flags: str
+    array: str
+
+
+@dataclass(frozen=True)
 class Use(Between):  # mesh1_to_other4-repr-f32_8x8
     use: str
     array: str
@@ -349,6 +355,9 @@ def _can(case: Pair) -> bool:
 pairs = every(Pair, flags=["alias", "copy", "donate"], act=ACTS, **FIRST).where(lambda c: _of(PAIRED)(c) and _can(c))
 test_pairs = judge(probe="put.pair", cases=pairs)
 
+hurries = every(Hurry, source=["np_misaligned"], target=["none", "dev1"], flags=["copy", "donate"], array=["f32_wide"])
+test_hurries = judge(probe="put.hurry", cases=hurries)
+
 IN = ("same", "pinned", "unpinned")
 chains = every(Chain, source=["one", "xy", "pinned", "unpinned"], middle=IN, last=IN, array=[WIDE]).where(
     lambda c: c.middle == "same" or c.source not in KINDS
@@ -496,7 +505,7 @@ REVIEWED = {
     "PUT-35": "e919063c",
     "PUT-36": "22452962",
     "PUT-37": "09df1e15",
-    "PUT-38": "a02b6814",
+    "PUT-38": "fdf0dcc3",
     "PUT-39": "f76a853b",
     "PUT-40": "fc4a2f3b",
     "PUT-41": "13765364",
@@ -528,6 +537,7 @@ REVIEWED = {
     "PUT-63": "a2e639c2",
     "PUT-80": "18656f1a",
     "PUT-81": "d7096abf",
+    "PUT-82": "b2dd3061",
     "PUT-64": "963868c4",
     "PUT-65": "f8e014ea",
     "PUT-66": "d2f334ba",

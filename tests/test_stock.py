@@ -291,7 +291,7 @@ def test_a_source_never_lies_in_the_hosts_memory(there):
 
 
 def addresses():
-    some = [name for name, values in arrays.ARRAYS.items() if np.prod(values.shape)]
+    some = [name for name, values in arrays.ARRAYS.items() if 0 < np.prod(values.shape) < 1000]
     return {arrays.value(array).ctypes.data % 64 for array in some for _ in range(20)}
 
 

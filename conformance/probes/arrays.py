@@ -45,6 +45,7 @@ ARRAYS = {
     "key_8x8": Values("uint32", (8, 8, 2), key=True),
     "f32_0x8": Values("float32", (0, 8)),
     "f32_0d": Values("float32", ()),
+    "f32_wide": Values("float32", (3072, 3072)),  # copying it takes longer than returning
     "b1_0d": Values("bool", (), below=2),
     "i32_0d": Values("int32", ()),
     "c64_0d": Values("complex64", ()),

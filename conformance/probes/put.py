@@ -101,6 +101,19 @@ def pair(jax, see, source, target, flags, array, act):
     see(other=arrays.state(jax, see, source if of_host else "one", array, other))
 
 
+def hurry(jax, see, source, target, flags, array):
+    """Writes into a large NumPy array as soon as its put returns; four times, as it is a matter of who is first."""
+    where, was = places.make(jax, source, target), arrays.value(array)
+    shows = []
+    for _ in range(4):
+        x = arrays.value(array)
+        see.step("put")
+        y = jax.device_put(x, where, **FLAGS[flags])
+        x += 1
+        shows.append(bool(np.any(np.asarray(y) != was)))
+    see(other="changed" if any(shows) else "intact")
+
+
 def chain(jax, see, source, middle, last, array):
     """A donating put, then a copy of its output; the array in between is deleted."""
     x = arrays.make(jax, source, array)
@@ -243,8 +256,8 @@ def tree(jax, see, leaves, flags, targets):
     see.step("put")
     out = jax.device_put({"a": a, "b": [b, None, c]}, FORMS[targets](*where), donate=donate, may_alias=may_alias)
     see.step("output")
-    shape = [sorted(out), len(out["b"]), out["b"][1]]
-    see(structure="same" if shape == [["a", "b"], 3, None] else "differs")
+    shape = [type(out).__name__, sorted(out), type(out["b"]).__name__, len(out["b"]), out["b"][1]]
+    see(structure="same" if shape == ["dict", ["a", "b"], "list", 3, None] else "differs")
     ys = (out["a"], out["b"][0], out["b"][2])
     together = [_facts(jax, see, lay[i], xs[i], ys[i], *ends[i]) for i in range(3)]
     states = [arrays.state(jax, see, ends[i][0], ends[i][2], xs[i]) for i in range(3)]
@@ -266,7 +279,8 @@ def misfit(jax, see, leaves, flags):
         jax.device_put({"a": a, "b": [b, None, c]}, FORMS[targets](*where), donate=donate, may_alias=may_alias)
     except Exception as error:
         see(refused=type(error).__name__, named=see.named(error, ("donate", "may_alias")))
-        see(blamed=see.named(error, ("donate", "may_alias")) or see.named(error, ("device",)))
+        places_ = see.named(error, ("device specification", "device argument", "device="))  # not only device_put
+        see(blamed=see.named(error, ("donate", "may_alias")) or ["device"] * bool(places_))
     else:
         see(refused="no", named=[], blamed=[])
     see(compiled=see.compiled() - compiled)
@@ -420,7 +434,7 @@ def mapped_spec(jax, see, source, target, array):
     see.step("vmap")
     try:
         y = jax.vmap(lambda x: jax.device_put(x, where))(x)
-    except Exception as error:
+    except (ValueError, NotImplementedError) as error:
         see(value="refused", spec=type(error).__name__)
     else:
         see(value=see.same(y, arrays.value(array)), spec=see.sharding(y).get("spec", "none"))
