@@ -9,7 +9,7 @@ FOUR, OTHER, BACK = (0, 1, 2, 3), (4, 5, 6, 7), (3, 2, 1, 0)
 MIXED_0_4_35 = (
     "Received incompatible devices for jitted computation. Got argument first of <lambda>.<locals>.<lambda> with shape "
     "float32[8,8] and device ids [0, 1, 2, 3] on platform CPU and sharding_constraint inside jit with device ids "
-    "[3, 2, 1, 0] on platform CPU at /tmp/w/explore.py:33:44 (<lambda>.<locals>.<lambda>)"
+    "[3, 2, 1, 0] on platform CPU at program.py:33:44 (<lambda>.<locals>.<lambda>)"
 )
 MIXED_0_12 = (
     "Received incompatible devices for jitted computation. Got argument tree['u'] of <lambda>.<locals>.<lambda> with "
