@@ -22,6 +22,11 @@ class Placed(Case):
     def devices(self) -> int:
         return 1 + max(max(place.devices) for place in self.places)
 
+    @property
+    def there(self) -> list[int]:
+        """The devices, in order, of the first of its places: where the result lies, if there is one."""
+        return list(self.places[0].devices)
+
 
 @dataclass(frozen=True)
 class Meet(Placed):  # in-disjoint
@@ -50,11 +55,6 @@ class Meet(Placed):  # in-disjoint
     @property
     def donates(self) -> bool:
         return MEETINGS[self.meeting].donates
-
-    @property
-    def there(self) -> list[int]:
-        """The devices, in order, on which the sides agree."""
-        return list(self.places[0].devices)
 
 
 MAIN = ("jit", "eager", "in", "in_out", "out", "constraint", "constraints", "map", "map_constraint", "inner_in")
@@ -88,37 +88,18 @@ test_agreements = judge(probe="dev.agree", cases=agreements)
 
 
 @dataclass(frozen=True)
-class Lay(Placed):  # spec
+class Sides(Placed):  # disjoint
     sides: str
 
     @property
     def places(self) -> list[Place]:
-        return [SIDES[side] for side in TOGETHER[self.sides]]
-
-    @property
-    def there(self) -> list[int]:
-        """The devices, in order, on which the sides agree."""
-        return list(self.places[0].devices)
+        return [SIDES[side] for side in {**APART, **TOGETHER}[self.sides]]
 
 
-@dataclass(frozen=True)
-class Capture(Placed):  # disjoint
-    sides: str
-
-    @property
-    def places(self) -> list[Place]:
-        return [SIDES[side] for side in APART[self.sides]]
-
-    @property
-    def there(self) -> list[int]:
-        """The devices of the argument."""
-        return list(self.places[0].devices)
-
-
-captures = every(Capture, sides=("disjoint", "order", "one_many", "superset"))
+captures = every(Sides, sides=("disjoint", "order", "one_many", "superset"))
 test_captures = judge(probe="dev.capture", cases=captures)
 
-layouts = every(Lay, sides=ANEW)
+layouts = every(Sides, sides=ANEW)
 test_layouts = judge(probe="dev.lay", cases=layouts)
 
 
@@ -132,11 +113,6 @@ class Follow(Placed):  # back-python-jit-last
     @property
     def places(self) -> list[Place]:
         return [SIDES[self.place]]
-
-    @property
-    def there(self) -> list[int]:
-        """The devices of the array at the place."""
-        return list(SIDES[self.place].devices)
 
 
 HOW = (("jit", "last"), ("eager", "first"), ("tree", "last"))

@@ -22,10 +22,10 @@ PARTITIONERS = ("shardy", "gspmd")
 
 
 @cache
-def told(python, partitioner):
-    """What the JAX of that Python says of itself, in one go."""
+def told(python, partitioner, module="tests.stock_there"):
+    """What a module says of the JAX of that Python, in one go."""
     asked = subprocess.run(
-        [python, "-W", "ignore", "-m", "tests.stock_there", partitioner],
+        [python, "-W", "ignore", "-m", module, partitioner],
         cwd=ROOT,
         capture_output=True,
         text=True,
