@@ -132,11 +132,6 @@ class Take(Placed):  # in-back-free
     def places(self) -> list[Place]:
         return [SIDES[self.place]]
 
-    @property
-    def there(self) -> list[int]:
-        """The devices of the place."""
-        return list(SIDES[self.place].devices)
-
 
 taken = every(
     Take,
@@ -239,11 +234,6 @@ class Fit(Placed):  # back_free-plain
     @property
     def places(self) -> list[Place]:
         return [SIDES[FITTING[self.fit][0]]]
-
-    @property
-    def there(self) -> list[int]:
-        """The devices that it was compiled for."""
-        return list(self.places[0].devices)
 
 
 fits = every(Fit, fit=FITTING, form=("plain", "named", "second", "unused")).where(

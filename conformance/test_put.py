@@ -84,12 +84,6 @@ class Pair(Between):  # xy_to_yx-copy-delete_input-f32_8x8
 
 
 @dataclass(frozen=True)
-class Hurry(Between):  # np_misaligned_to_none-copy-f32_wide
-    flags: str
-    array: str
-
-
-@dataclass(frozen=True)
 class Use(Between):  # mesh1_to_other4-repr-f32_8x8
     use: str
     array: str
@@ -355,7 +349,7 @@ def _can(case: Pair) -> bool:
 pairs = every(Pair, flags=["alias", "copy", "donate"], act=ACTS, **FIRST).where(lambda c: _of(PAIRED)(c) and _can(c))
 test_pairs = judge(probe="put.pair", cases=pairs)
 
-hurries = every(Hurry, source=["np_misaligned"], target=["none", "dev1"], flags=["copy", "donate"], array=["f32_wide"])
+hurries = every(Put, source=["np_misaligned"], target=["none", "dev1"], flags=["copy", "donate"], array=["f32_wide"])
 test_hurries = judge(probe="put.hurry", cases=hurries)
 
 IN = ("same", "pinned", "unpinned")

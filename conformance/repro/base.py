@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import types
+from abc import ABC, abstractmethod
 from collections.abc import Callable, ItemsView, Iterable, KeysView, Sequence, ValuesView
 from functools import partial
 from typing import Any
@@ -13,7 +14,7 @@ from .syntax import calm
 from .values import Known, Row, Table, Value
 
 
-class Base:
+class Base(ABC):
     """The script so far, and how its parts are put in order."""
 
     def __init__(self, package: str, observers: set[str], again: set[Any]) -> None:
@@ -29,35 +30,35 @@ class Base:
 
     # Given by the parts.
 
-    def block(self, statements: Sequence[ast.stmt], frame: Frame) -> Value | None:
-        raise NotImplementedError
+    @abstractmethod
+    def block(self, statements: Sequence[ast.stmt], frame: Frame) -> Value | None: ...
 
-    def loosen(self, names: Iterable[str], frame: Frame) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def loosen(self, names: Iterable[str], frame: Frame) -> None: ...
 
-    def expr(self, node: ast.expr, frame: Frame) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def expr(self, node: ast.expr, frame: Frame) -> Value: ...
 
-    def truth(self, value: Value, frame: Frame) -> Known | ast.expr:
-        raise NotImplementedError
+    @abstractmethod
+    def truth(self, value: Value, frame: Frame) -> Known | ast.expr: ...
 
-    def function(self, node: ast.FunctionDef, frame: Frame) -> ast.FunctionDef:
-        raise NotImplementedError
+    @abstractmethod
+    def function(self, node: ast.FunctionDef, frame: Frame) -> ast.FunctionDef: ...
 
-    def call(self, node: ast.Call, frame: Frame) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def call(self, node: ast.Call, frame: Frame) -> Value: ...
 
-    def passed(self, function: Any, frame: Frame) -> ast.expr:
-        raise NotImplementedError
+    @abstractmethod
+    def passed(self, function: Any, frame: Frame) -> ast.expr: ...
 
-    def spelled(self, value: Value, frame: Frame) -> ast.expr:
-        raise NotImplementedError
+    @abstractmethod
+    def spelled(self, value: Value, frame: Frame) -> ast.expr: ...
 
-    def path(self, path: str) -> ast.expr:
-        raise NotImplementedError
+    @abstractmethod
+    def path(self, path: str) -> ast.expr: ...
 
-    def consumed(self, value: Value, frame: Frame) -> ast.expr:
-        raise NotImplementedError
+    @abstractmethod
+    def consumed(self, value: Value, frame: Frame) -> ast.expr: ...
 
     # The order in which things are evaluated.
 
