@@ -6,7 +6,7 @@ stops early: its leaf speaks for all leaves beneath it.
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -106,7 +106,7 @@ def _parts(tree: Any) -> tuple[Any, tuple[Any, ...], Sequence[Any]]:
     kind = type(tree)
     if kind in (list, tuple):
         return kind, tuple(range(len(tree))), tree
-    if kind is dict or kind is defaultdict:
+    if kind is dict:
         keys = tuple(sorted(tree))
         return kind, keys, [tree[key] for key in keys]
     if kind is OrderedDict:
@@ -125,8 +125,7 @@ def _build(kind: type, keys: tuple[Any, ...], children: list[Any]) -> Any:
         return kind(children)
     if hasattr(kind, "_fields"):
         return kind(*children)
-    items = zip(keys, children, strict=True)
-    return defaultdict(None, items) if kind is defaultdict else kind(items)
+    return kind(zip(keys, children, strict=True))
 
 
 def _step(kind: type, key: Any) -> str:

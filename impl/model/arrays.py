@@ -1,0 +1,282 @@
+"""Arrays: a value cut into shards, each in a buffer; and the steps by which arrays are read, deleted and made."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .avals import Aval
+from .buffers import Buffer, cut, lies_in, rows
+from .devices import Device
+from .layouts import Format, Layout
+from .operations import Operators
+from .shardings import Sharding, SingleDeviceSharding
+
+if TYPE_CHECKING:
+    from .model import Model
+
+
+class Array(Operators):
+    """An array as a user has it: a shape and a dtype, a sharding, and a buffer for each of its devices, in order.
+
+    A `committed` array is bound to its devices; `layout` is the order of dimensions in memory, slowest first.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        aval: Aval,
+        sharding: Sharding,
+        buffers: tuple[Buffer, ...],
+        committed: bool,
+        layout: tuple[int, ...] | None = None,
+    ) -> None:
+        self.model, self.aval, self.sharding, self.buffers = model, aval, sharding, buffers
+        self.committed = committed
+        self.layout = layout or rows(len(aval.shape))
+        model.live[next(_numbers)] = self
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> Any:
+        return self.aval.dtype
+
+    @property
+    def weak_type(self) -> bool:
+        return self.aval.weak_type
+
+    @property
+    def ndim(self) -> int:
+        return len(self.aval.shape)
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.aval.shape))
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * int(self.aval.dtype.itemsize)
+
+    @property
+    def format(self) -> Format:
+        return Format(Layout(self.layout), self.sharding)
+
+    @property
+    def is_fully_addressable(self) -> bool:
+        return self.sharding.is_fully_addressable
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        return self.sharding.is_fully_replicated
+
+    @property
+    def device(self) -> Device | Sharding:
+        return self.sharding.ordered[0] if len(self.buffers) == 1 else self.sharding
+
+    def devices(self) -> set[Device]:
+        return set(self.sharding.ordered)
+
+    @property
+    def addressable_shards(self) -> list[Shard]:
+        return [shard for shard in self.global_shards if shard.device.process_index == self.model.process]
+
+    @property
+    def global_shards(self) -> list[Shard]:
+        return self.model.shards(self)
+
+    def addressable_data(self, index: int) -> Array:
+        """The shard of that number, as an array on one device that shares its buffer."""
+        return self.addressable_shards[index].data
+
+    def is_deleted(self) -> bool:
+        return self.model.deleted(self)
+
+    def delete(self) -> None:
+        self.model.release(self)
+
+    def block_until_ready(self) -> Array:
+        self.model.touch(self)
+        return self  # nothing here is asynchronous
+
+    def unsafe_buffer_pointer(self) -> int:
+        self.model.touch(self)
+        if len(self.buffers) != 1:
+            raise ValueError(f"an array has one pointer if it lies on one device; this one lies on {len(self.buffers)}")
+        return self.buffers[0].span[0]
+
+    def item(self) -> Any:
+        return self.model.view(self).item()
+
+    def tolist(self) -> Any:
+        return self.model.view(self).tolist()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        view = self.model.view(self)
+        return np.array(view, dtype) if copy or (dtype is not None and dtype != view.dtype) else view
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0  # the host's memory, where the model keeps all of it
+
+    def __dlpack__(self, **asked: Any) -> Any:
+        return self.model.lend(self).__dlpack__(**asked)
+
+    def __copy__(self) -> Array:
+        return self.model.device_put(self, may_alias=False)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Array:
+        return self.model.device_put(self, may_alias=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """An array is pickled as its value: what is read back is NumPy's, to be put where the reader wants it."""
+        reduced: tuple[Any, ...] = np.array(self.model.view(self)).__reduce__()
+        return reduced
+
+    def __repr__(self) -> str:
+        self.model.touch(self)
+        if self.aval.dtype.kind == "V" or not self.is_fully_addressable:
+            return f"Array(shape={self.shape}, dtype={self.dtype})"
+        return f"Array({np.array2string(self.model.value(self), separator=', ')}, dtype={self.dtype})"
+
+    def __str__(self) -> str:
+        return str(self.model.value(self))
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item() if self.ndim == 0 else str(self), spec)
+
+
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One device's part of an array: which part it is, and the part as an array on that device alone."""
+
+    device: Device
+    index: tuple[slice, ...]
+    replica_id: int
+    data: Array
+
+
+class Arrays:
+    """The steps of the model that read, delete and make arrays."""
+
+    process: int
+    live: weakref.WeakValueDictionary[int, Array]
+
+    def deleted(self, x: Array) -> bool:
+        """An array is gone as a whole as soon as one of its buffers is. PUT-12, PUT-22."""
+        return any(buffer.deleted for buffer in x.buffers)
+
+    def touch(self, x: Array) -> None:
+        """What every use of an array does first: a deleted one is an error that says so. PUT-23, PUT-26, PUT-42."""
+        if self.deleted(x):
+            raise RuntimeError(f"Array has been deleted with shape={x.aval}.")
+
+    def release(self, x: Array) -> None:
+        """Deletes an array as a whole; once more is no error. PUT-12, PUT-23."""
+        for buffer in x.buffers:
+            buffer.delete()
+
+    def shards(self, x: Array) -> list[Shard]:
+        """The parts of an array, as arrays that share its buffers."""
+        self.touch(x)
+        tiles = x.sharding.tiles(x.shape)
+        seen: dict[tuple[int, ...], int] = {}
+        found = []
+        for position, buffer in enumerate(x.buffers):
+            tile = tuple(tiles.coordinates[position].tolist())
+            replica = seen[tile] = seen.get(tile, -1) + 1
+            found.append(Shard(buffer.device, tiles.index(position), replica, self._part(x, tiles.sizes, buffer)))
+        return found
+
+    def _part(self, x: Array, sizes: tuple[int, ...], buffer: Buffer) -> Array:
+        aval = Aval(sizes, x.aval.dtype, x.aval.weak_type)
+        place = SingleDeviceSharding(buffer.device, memory_kind=buffer.kind)
+        return Array(self._model, aval, place, (buffer,), committed=True, layout=x.layout)
+
+    def view(self, x: Array) -> np.ndarray:
+        """The value for the host's eyes: one shard's own memory where that is all of it. Its bytes stay. PUT-30."""
+        self.touch(x)
+        if x.aval.dtype.kind == "V":
+            raise TypeError(f"an array of dtype {x.dtype} has no numbers that NumPy knows; ask for its key_data")
+        if not x.is_fully_addressable:
+            raise RuntimeError(f"an array over the devices of other processes cannot be read whole: {x.sharding}")
+        if not x.is_fully_replicated:
+            return self.value(x)
+        seen = self.lend(x).view()
+        seen.flags.writeable = False
+        return seen
+
+    def lend(self, x: Array) -> np.ndarray:
+        """The memory of an array of which one buffer is all; from now on that is not written over. PUT-30."""
+        self.touch(x)
+        x.buffers[0].viewed = True
+        return x.buffers[0].data
+
+    def value(self, x: Array) -> np.ndarray:
+        """The whole value, on memory of its own; of an array of keys, the numbers beneath."""
+        self.touch(x)
+        if x.is_fully_replicated:
+            return np.array(x.buffers[0].data)
+        tiles = x.sharding.tiles(x.shape)
+        first = x.buffers[0].data
+        whole = np.empty(x.shape + first.shape[x.ndim :], first.dtype)
+        for position, buffer in enumerate(x.buffers):
+            whole[tiles.index(position)] = buffer.data
+        return whole
+
+    def spread(
+        self,
+        value: np.ndarray,
+        sharding: Sharding,
+        *,
+        committed: bool,
+        aval: Aval | None = None,
+        layout: tuple[int, ...] | None = None,
+        reuse: Sequence[Buffer] = (),
+    ) -> Array:
+        """A new array of that value. It may lie in the memory of the buffers to reuse, and in no other. PUT-06, PUT-56."""
+        aval = aval or Aval(value.shape, value.dtype)
+        order = layout or rows(len(aval.shape))
+        tiles = sharding.tiles(aval.shape)
+        left = list(reuse)
+        buffers = []
+        for position, device in enumerate(sharding.ordered):
+            kind, part = kind_of(sharding, device), value[tiles.index(position)]
+            old = next((it for it in left if self.reusable(it, device, kind, part, order)), None)
+            if old is None:
+                buffers.append(Buffer(device, kind, cut(part, (), order)))
+            else:
+                left.remove(old)
+                old.data[...] = part
+                buffers.append(Buffer(device, kind, old.data))
+        return Array(self._model, aval, sharding, tuple(buffers), committed, order)
+
+    def reusable(self, buffer: Buffer, device: Device, kind: str, part: np.ndarray, order: tuple[int, ...]) -> bool:
+        """Whether a new shard may be written over a donated buffer: it fits, and nobody else sees it. PUT-30, PUT-39."""
+        if buffer.lent or buffer.viewed or (buffer.device, buffer.kind) != (device, kind):
+            return False
+        old = buffer.data
+        return (old.shape, old.dtype) == (part.shape, part.dtype) and lies_in(old, order)
+
+    def live_arrays(self, platform: str | None = None) -> list[Array]:
+        """Every array that is alive. PUT-24."""
+        return [x for x in list(self.live.values()) if not self.deleted(x)]
+
+    @property
+    def _model(self) -> Model:
+        return self  # type: ignore[return-value]
+
+
+def kind_of(sharding: Sharding, device: Device) -> str:
+    """The kind of memory that a shard lies in: the one named, else the device's default. PUT-33."""
+    kind: str = sharding.memory_kind or device.default_memory().kind
+    return kind

@@ -1,0 +1,63 @@
+"""PRNG keys: arrays of an element type of their own, over the numbers that make them up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, Arrays
+from .avals import Aval
+from .buffers import rows
+from .shardings import NamedSharding, Sharding
+from .specs import PartitionSpec
+
+
+class KeyType:
+    """The element type of an array of keys: what users see of it, never its numbers."""
+
+    name = "key<fry>"
+    kind = "V"
+    itemsize = 8
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+KEY = KeyType()
+NUMBERS = (2,)
+"""The shape of the numbers beneath one key; they are unsigned and of 32 bits."""
+
+
+class Keys(Arrays):
+    """The steps that make keys and look beneath them."""
+
+    def key(self, seed: int) -> Array:
+        """One key, as the default generator makes it of a seed."""
+        low, high = int(seed) & 0xFFFFFFFF, int(seed) >> 32 & 0xFFFFFFFF
+        return self.wrap_key_data(np.array([high, low], np.uint32))
+
+    def wrap_key_data(self, numbers: Any) -> Array:
+        """An array of keys over those numbers, whose last dimension is that of one key; it shares their memory."""
+        under = numbers if isinstance(numbers, Array) else self._model.device_put(numbers)
+        if under.dtype != np.uint32 or under.shape[-1:] != NUMBERS:
+            raise TypeError(f"the numbers of keys are uint32[..., 2], not {under.dtype}{list(under.shape)}")
+        return self._over(under, Aval(under.shape[:-1], KEY), under.sharding, under.layout[:-1])
+
+    def key_data(self, keys: Array) -> Array:
+        """The numbers beneath an array of keys; they share its memory and its fate."""
+        if not isinstance(keys, Array) or keys.dtype is not KEY:
+            raise TypeError(f"key_data takes an array of keys, not {type(keys).__name__}")
+        aval = Aval((*keys.shape, *NUMBERS), np.dtype(np.uint32))
+        return self._over(keys, aval, _longer(keys.sharding, keys.ndim), (*keys.layout, keys.ndim))
+
+    def _over(self, x: Array, aval: Aval, sharding: Sharding, layout: tuple[int, ...]) -> Array:
+        return Array(self._model, aval, sharding, x.buffers, x.committed, layout or rows(len(aval.shape)))
+
+
+def _longer(sharding: Sharding, ndim: int) -> Sharding:
+    """The sharding of the numbers beneath: they are never cut within a key."""
+    if not isinstance(sharding, NamedSharding):
+        return sharding
+    spec = [*sharding.spec, *[None] * (ndim - len(sharding.spec)), None]
+    return NamedSharding(sharding.mesh, PartitionSpec(*spec), memory_kind=sharding.memory_kind)

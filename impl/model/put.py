@@ -1,0 +1,221 @@
+"""device_put, and the two flags: what becomes of its input and where its output lies.
+
+Read from the top: a call is checked whole before anything happens, then each leaf is put; a leaf is laid out shard by
+shard, and each shard is shared, moved or copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import plan, trees
+from .arrays import Array, Arrays, kind_of
+from .avals import aval_of
+from .buffers import Buffer, cut, lies_in, room, rows
+from .devices import Device
+from .layouts import Format
+from .programs import Tracer
+from .shardings import Sharding, SingleDeviceSharding
+
+Target = Device | Sharding | Format | None
+Order = tuple[int, ...]
+ALIGNMENT = 64
+"""The host's memory is taken for an array's own only from a multiple of that many bytes on."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the flag table: whether the input is donated, and whether the output may share its memory."""
+
+    donate: bool
+    alias: bool
+
+
+COPY = Row(donate=False, alias=False)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a leaf is to lie, and in which layout."""
+
+    sharding: Sharding
+    layout: Order
+
+
+class Puts(Arrays):
+    """The steps of device_put."""
+
+    def device_put(self, x: Any, device: Any = None, *, donate: Any = False, may_alias: Any = None) -> Any:
+        """Puts each leaf of a pytree to its place, with its flags; `device`, `donate` and `may_alias` are prefixes.
+
+        Whatever is refused is refused before any leaf is touched. PUT-03, PUT-05, PUT-45, PUT-46, PUT-50, PUT-51, PUT-78.
+        """
+        leaves, tree = trees.flatten(x)
+        targets = self.prefix(device, tree, "device")
+        rows = [
+            self.row(*flags)
+            for flags in zip(
+                self.prefix(donate, tree, "donate"), self.prefix(may_alias, tree, "may_alias"), strict=True
+            )
+        ]
+        self.check(leaves, targets, rows)
+        return trees.unflatten(tree, [self.leaf(*it) for it in zip(leaves, targets, rows, strict=True)])
+
+    def prefix(self, prefix: Any, tree: trees.Tree, name: str) -> list[Any]:
+        """What an argument says of each leaf; one that is no prefix of the tree is refused and named. PUT-45, PUT-49."""
+        return trees.spread(prefix, tree, name)
+
+    def row(self, donate: bool | None, may_alias: bool | None) -> Row:
+        """The row that two flags mean; both are a contradiction. PUT-01, PUT-02, PUT-48, PUT-58, PUT-76."""
+        if donate and may_alias:
+            raise ValueError("donate and may_alias cannot both be True: memory is either handed over or shared")
+        return Row(bool(donate), self.aliases(bool(donate), may_alias))
+
+    def aliases(self, donate: bool, may_alias: bool | None) -> bool:
+        """None means that the output may share, unless the input is donated. PUT-27, PUT-28."""
+        return not donate if may_alias is None else may_alias
+
+    def check(self, leaves: Sequence[Any], targets: Sequence[Target], rows: Sequence[Row]) -> None:
+        """All that can be refused of a call is refused here. PUT-50, PUT-53."""
+        self.check_donated_once(leaves, rows)
+        for leaf, target in zip(leaves, targets, strict=True):
+            if isinstance(leaf, Array):
+                self.touch(leaf)
+                self.place(leaf, target)
+
+    def check_donated_once(self, leaves: Sequence[Any], rows: Sequence[Row]) -> None:
+        """Memory that one leaf donates may be no other leaf's, whatever the order of the leaves. PUT-53, PUT-54."""
+        owners: dict[int, tuple[int, bool]] = {}
+        for number, (leaf, row) in enumerate(zip(leaves, rows, strict=True)):
+            for buffer in leaf.buffers if isinstance(leaf, Array) else ():
+                first, donated = owners.setdefault(id(buffer), (number, row.donate))
+                if first != number and (donated or row.donate):
+                    raise ValueError(
+                        f"leaves {first} and {number} of what is put share their memory, and one of them is donated: "
+                        "an array that is donated can be there only once"
+                    )
+
+    def leaf(self, x: Any, target: Target, row: Row) -> Any:
+        """Puts one leaf: an array, a value of the host's, or, within a program, what stands for an array. PUT-55."""
+        if isinstance(x, Tracer):
+            return self._model.apply("device_put", x, target=target, row=row)
+        return self.put(x, target, row) if isinstance(x, Array) else self.take(x, target, row)
+
+    # --- an array -----------------------------------------------------------------------------------------------------
+
+    def put(self, x: Array, target: Target, row: Row) -> Array:
+        """Puts an array. PUT-06 to PUT-08, PUT-33."""
+        self.touch(x)
+        place = self.place(x, target)
+        if row.alias and (place.sharding, place.layout, self.commits(x, target)) == (x.sharding, x.layout, x.committed):
+            return self.original(x)
+        buffers = self.lay(x, place, row)
+        y = Array(self._model, x.aval, place.sharding, buffers, self.commits(x, target), place.layout)
+        if row.donate:
+            self.donated(x)
+        return y
+
+    def original(self, x: Array) -> Array:
+        """What a put gives that may alias and changes nothing. PUT-09, PUT-Q1."""
+        return x
+
+    def place(self, x: Any, target: Target) -> Place:
+        """Where a leaf is to lie: where it was told to, or where it lies. PUT-07, PUT-33, PUT-34."""
+        if target is None and isinstance(x, Array):
+            return Place(x.sharding, x.layout)
+        ndim = np.ndim(x) if not isinstance(x, Array) else x.ndim
+        layout = rows(ndim)
+        if isinstance(target, Format):
+            layout = tuple(target.layout.major_to_minor) if target.layout is not None else layout
+            target = target.sharding
+            if sorted(layout) != list(range(ndim)):
+                raise ValueError(f"the layout {layout} does not order the {ndim} dimensions of the array")
+        if target is None:
+            return Place(SingleDeviceSharding(self._model.default_device()), layout)
+        if isinstance(target, Device):
+            return Place(SingleDeviceSharding(target), layout)
+        if not isinstance(target, Sharding):
+            raise ValueError(
+                f"the device argument of device_put is {target!r}: give a device, a sharding or a format, not a "
+                f"{type(target).__name__}"
+            )
+        target.check(x.shape if isinstance(x, Array) else np.shape(x))
+        return Place(target, layout)
+
+    def commits(self, x: Any, target: Target) -> bool:
+        """Whether the output is bound to its devices: where a place was asked for, or as the input was. PUT-08."""
+        return target is not None or (isinstance(x, Array) and x.committed)
+
+    def lay(self, x: Array, place: Place, row: Row) -> tuple[Buffer, ...]:
+        """Lays an array out anew, shard by shard. PUT-06, PUT-17."""
+        moves = plan.plan(x.sharding, place.sharding, x.shape)
+        return tuple(
+            [
+                self.shard(x, moves, position, device, kind_of(place.sharding, device), place.layout, row)
+                for position, device in enumerate(place.sharding.ordered)
+            ]
+        )
+
+    def shard(
+        self, x: Array, moves: plan.Plan, position: int, device: Device, kind: str, layout: Order, row: Row
+    ) -> Buffer:
+        """One shard of the output: the old one shared or moved, where it is just that one; else a copy of pieces."""
+        whole = moves.whole(position)
+        if whole is not None:
+            old = x.buffers[whole]
+            if old.kind == kind and lies_in(old.data, layout):
+                if row.alias:
+                    return self.share(old)
+                if row.donate and not old.lent:
+                    return self.move(old)
+        return self.copy(x, moves, position, device, kind, layout)
+
+    def share(self, buffer: Buffer) -> Buffer:
+        """The same buffer for input and output, whose fates are one from now on. PUT-10."""
+        return buffer
+
+    def move(self, buffer: Buffer) -> Buffer:
+        """The memory of a donated buffer in the output's hands. PUT-13, PUT-14, PUT-Q2."""
+        return Buffer(buffer.device, buffer.kind, buffer.data, viewed=buffer.viewed)
+
+    def copy(self, x: Array, moves: plan.Plan, position: int, device: Device, kind: str, layout: Order) -> Buffer:
+        """A shard on memory of its own, put together from pieces. PUT-06, PUT-17 to PUT-21, PUT-34."""
+        like = x.buffers[0].data
+        data = room(moves.new.sizes + like.shape[x.ndim :], like.dtype, layout)
+        for piece in moves.pieces(position):
+            data[piece.new] = x.buffers[piece.source].data[piece.old]
+        return Buffer(device, kind, data)
+
+    def donated(self, x: Array) -> None:
+        """What becomes of a donated input: it is deleted, as a whole. PUT-11, PUT-12, PUT-29, PUT-31, PUT-32."""
+        self.release(x)
+
+    # --- a value of the host's ----------------------------------------------------------------------------------------
+
+    def take(self, value: Any, target: Target, row: Row) -> Array:
+        """Puts a value of the host's, which stays as it is under every row. PUT-35, PUT-74, PUT-75."""
+        aval = aval_of(value)
+        place = self.place(value, target)
+        data = np.asarray(value, aval.dtype)  # the value itself where it has that dtype, in this machine's byte order
+        tiles = place.sharding.tiles(aval.shape)
+        buffers = []
+        for position, device in enumerate(place.sharding.ordered):
+            kind = kind_of(place.sharding, device)
+            alone = len(place.sharding.ordered) == 1 and kind == device.default_memory().kind
+            if alone and data is value and self.borrows(data, place.layout, row):
+                buffers.append(Buffer(device, kind, data.view(), lent=True))
+            else:
+                buffers.append(Buffer(device, kind, self.taken(data[tiles.index(position)], place.layout)))
+        return Array(self._model, aval, place.sharding, tuple(buffers), self.commits(value, target), place.layout)
+
+    def borrows(self, data: np.ndarray, layout: Order, row: Row) -> bool:
+        """Whether the host's memory is taken for the array's own. PUT-36, PUT-37, PUT-38, PUT-40."""
+        return row.alias and lies_in(data, layout) and data.ctypes.data % ALIGNMENT == 0
+
+    def taken(self, part: np.ndarray, layout: Order) -> np.ndarray:
+        """A part of a value of the host's on memory of the array's own, at once. PUT-36 to PUT-38, PUT-82."""
+        return cut(part, (), layout)
