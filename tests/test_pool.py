@@ -373,6 +373,20 @@ def test_a_subject_without_a_dot_is_ours_or_anybodys(pool, monkeypatch):
     )
 
 
+def test_an_argument_is_told_at_the_start_and_shares_the_template(pool):
+    told = {name: replace(TOY, subject=f"tests.toys{name}") for name in ("", ":wings", ":legs.4")}
+    pool.start(told.values())
+    assert {name: pool.open(it).capabilities[1:] for name, it in told.items()} == {
+        "": (),
+        ":wings": ("wings",),
+        ":legs.4": ("legs.4",),
+    }
+    assert len(pool.launchers) == 1
+    wings = replace(ask("dies_once", flag="/"), configuration=told[":wings"])
+    crash = replace(ask("segfault"), configuration=told[":wings"])
+    assert [outcome.status for outcome in run(pool, crash, wings)] == ["crashed", "ended"]  # a second host knows it too
+
+
 def test_a_template_that_dies_is_the_environments_fault(monkeypatch):
     monkeypatch.setenv("TOY_FAULT", "template dies")
     pool = Pool(probes=PROBES, fork=True)
@@ -414,6 +428,11 @@ def test_the_foreground_runs_one_request_on_the_own_terminal(capfd):
     assert "from a program" in capfd.readouterr().out
     _, outcome = foreground(TOY, ask("segfault"), probes=PROBES)
     assert (outcome.status, outcome.signal, outcome.touch) == ("crashed", "SIGSEGV", "touch")
+
+
+def test_the_foreground_tells_the_argument():
+    hello, _ = foreground(replace(TOY, subject="tests.toys:wings"), ask("fine"), probes=PROBES)
+    assert hello.capabilities == ("executes", "wings")
 
 
 def test_the_third_interrupt_ends_a_probe_that_is_stuck_in_the_foreground():

@@ -17,6 +17,7 @@ def main() -> None:
     parser.add_argument("--target", required=True)
     parser.add_argument("--probes", required=True)
     parser.add_argument("--partitioner")
+    parser.add_argument("--argument", help="what the subject is told when it starts")
     parser.add_argument("--foreground", action="store_true", help="keep the terminal")
     ends = parser.add_mutually_exclusive_group(required=True)
     ends.add_argument("--control", type=int, help="descriptor of a template's control socket")
@@ -30,7 +31,7 @@ def main() -> None:
         detach(None)
     subject = Subject(options.subject, options.target)
     if options.control is None:
-        serve(subject, options.partitioner, options.probes, options.channel)
+        serve(subject, options.partitioner, options.argument, options.probes, options.channel)
     prctl(PR_SET_PDEATHSIG, 0)  # from here on it sees the judge leave, and ends its hosts first
     with socket.socket(fileno=options.control) as control:
         Template(subject, options.probes, control).run()

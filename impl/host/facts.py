@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+PACKAGES = {"fault": "faults"}
+"""Where this project's own subjects are in `impl`, if not under their names."""
+
+
+def home(name: str) -> str | None:
+    """The module of one of this project's own subjects; None for anybody else's."""
+    module = f"impl.{PACKAGES.get(name, name)}"
+    return module if "." not in name and importlib.util.find_spec(module) is not None else None
+
 
 @dataclass(frozen=True)
 class Configuration:
-    """What is judged, and where: a subject, the Python that holds it, a target, a partitioner."""
+    """What is judged, and where: a subject, the Python that holds it, a target, a partitioner.
+
+    The subject is a NAME, or NAME:ARGUMENT where it is told more when it starts.
+    """
 
     subject: str
     python: str
     target: str
     partitioner: str
+
+    @property
+    def name(self) -> str:
+        """The subject without its argument: what a process imports."""
+        return self.subject.partition(":")[0]
+
+    @property
+    def argument(self) -> str | None:
+        """What the subject is told when it starts, if anything."""
+        return self.subject.partition(":")[2] or None
 
     @property
     def devices(self) -> int:
@@ -50,7 +73,8 @@ class Hello:
 
     @property
     def version(self) -> str:
-        return self.versions.get("jax", "none")
+        """The version that is judged: JAX's, or that of the contract which a subject without JAX keeps."""
+        return self.versions.get("jax") or self.versions.get("contract", "none")
 
 
 Status = Literal["ended", "crashed", "hung", "not_run", "error"]

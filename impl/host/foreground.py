@@ -29,8 +29,8 @@ def foreground(
 
 
 def _run(configuration: Configuration, request: Request, probes: str, folder: Path) -> tuple[Hello, Outcome]:
-    start = Spawning(configuration.subject, configuration.python, configuration.target, probes, folder, foreground=True)
-    talk = Talk(configuration, start.launch(configuration.partitioner))
+    start = Spawning(configuration.name, configuration.python, configuration.target, probes, folder, foreground=True)
+    talk = Talk(configuration, start.launch(configuration.partitioner, configuration.argument))
     presses = itertools.count(1)  # the probe gets each; a handler, unlike being ignored, is not inherited
     signal.signal(signal.SIGINT, lambda *_: talk.child.abort() if next(presses) == 3 else None)
     attempt = Attempt(request)

@@ -62,7 +62,7 @@ class Child:
 
 
 class Launcher(ABC):
-    """Starts the hosts of one subject, Python and target."""
+    """Starts the hosts of one subject, Python and target, under any partitioner and with any argument."""
 
     def __init__(self, subject: str, python: str, target: str, probes: str, folder: Path) -> None:
         self.python, self.folder = python, folder
@@ -71,7 +71,7 @@ class Launcher(ABC):
         self.stderr = ""
         self.count = 0
 
-    def launch(self, partitioner: str) -> Child:
+    def launch(self, partitioner: str, argument: str | None) -> Child:
         """A new host; one that cannot be started is dead from the start, and `problem` says why."""
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
@@ -80,7 +80,7 @@ class Launcher(ABC):
         with theirs:
             try:
                 with child.stderr.open("ab") as stderr:
-                    self.start(child, partitioner, theirs.fileno(), stderr.fileno())
+                    self.start(child, partitioner, argument, theirs.fileno(), stderr.fileno())
             except OSError as error:
                 self.problem = self.problem or f"{self.python}: a host cannot be started: {error}"
         if self.problem is not None:
@@ -88,7 +88,7 @@ class Launcher(ABC):
         return child
 
     @abstractmethod
-    def start(self, child: Child, partitioner: str, channel: int, stderr: int) -> None:
+    def start(self, child: Child, partitioner: str, argument: str | None, channel: int, stderr: int) -> None:
         """Starts the process behind `child`, which gets the two descriptors."""
 
     @abstractmethod
@@ -138,9 +138,9 @@ class Forking(Launcher):
                 self.problem = f"cannot start {python}: {error.strerror}"
         self.log = Child(self.control, log)
 
-    def start(self, child: Child, partitioner: str, channel: int, stderr: int) -> None:
+    def start(self, child: Child, partitioner: str, argument: str | None, channel: int, stderr: int) -> None:
         self.forked[self.count] = child
-        message = json.dumps({"fork": self.count, "partitioner": partitioner}).encode()
+        message = json.dumps({"fork": self.count, "partitioner": partitioner, "argument": argument}).encode()
         if self.problem is None:
             try:
                 socket.send_fds(self.control, [message], [channel, stderr])
@@ -198,8 +198,9 @@ class Spawning(Launcher):
         self.foreground = foreground
         self.processes: dict[int, tuple[subprocess.Popen[bytes], Child]] = {}
 
-    def start(self, child: Child, partitioner: str, channel: int, stderr: int) -> None:
+    def start(self, child: Child, partitioner: str, argument: str | None, channel: int, stderr: int) -> None:
         more = ["--partitioner", partitioner, "--channel", str(channel)]
+        more += ["--argument", argument] if argument is not None else []
         try:
             if self.foreground:
                 process = self.popen([*more, "--foreground"], channel, None, session=False)

@@ -191,7 +191,7 @@ class Pool:
 
     def _lane(self, configuration: Configuration) -> Lane:
         if configuration not in self.lanes:
-            key = (configuration.subject, configuration.python, configuration.target)
+            key = (configuration.name, configuration.python, configuration.target)
             if key not in self.launchers:
                 folder = self.folder / str(len(self.launchers))
                 folder.mkdir()
@@ -203,7 +203,8 @@ class Pool:
         return self.lanes[configuration]
 
     def _launch(self, lane: Lane) -> Talk:
-        talk = Talk(lane.configuration, lane.launcher.launch(lane.configuration.partitioner))
+        asked = lane.configuration
+        talk = Talk(asked, lane.launcher.launch(asked.partitioner, asked.argument))
         self.selector.register(talk.child.channel, selectors.EVENT_READ, talk)
         return talk
 

@@ -6,7 +6,6 @@ import contextlib
 import faulthandler
 import gc
 import importlib
-import importlib.util
 import os
 import sys
 import time
@@ -17,6 +16,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from . import messages
+from .facts import home
 from .see import NotDataError
 
 LINGER = 0.2  # seconds a host waits before it leaves, for a crash that is still on its way
@@ -31,8 +31,7 @@ class Subject:
         self.name, self.target = name, target
         self.problem: str | None = None
         try:
-            ours = "." not in name and importlib.util.find_spec(f"impl.{name}") is not None
-            self.module: ModuleType = importlib.import_module(f"impl.{name}" if ours else name)
+            self.module: ModuleType = importlib.import_module(home(name) or name)
             os.environ.update(self.module.environment(target))
             self.module.load()
         except ModuleNotFoundError as error:
@@ -46,12 +45,12 @@ class Subject:
         return f"subject {self.name} cannot be loaded by {sys.executable}: {error}; name a module on its path"
 
 
-def serve(subject: Subject, partitioner: str, probes: str, channel: int) -> NoReturn:
+def serve(subject: Subject, partitioner: str, argument: str | None, probes: str, channel: int) -> NoReturn:
     """Says hello, answers requests until the channel ends, lingers, and ends the process, whatever happens."""
     status = 1
     try:
         _tidy()
-        host = Host(subject, partitioner, probes, channel)
+        host = Host(subject, partitioner, argument, probes, channel)
         if host.hello():
             for request in host.requests():
                 host.attempt(request)
@@ -65,8 +64,9 @@ def serve(subject: Subject, partitioner: str, probes: str, channel: int) -> NoRe
 
 
 class Host:
-    def __init__(self, subject: Subject, partitioner: str, probes: str, channel: int) -> None:
-        self.module, self.partitioner, self.probes, self.channel = subject, partitioner, probes, channel
+    def __init__(self, subject: Subject, partitioner: str, argument: str | None, probes: str, channel: int) -> None:
+        self.module, self.probes, self.channel = subject, probes, channel
+        self.asked = (partitioner,) if argument is None else (partitioner, argument)
         self.pid = os.getpid()
         self.rooms = (str(Path(__file__).parent), *getattr(importlib.import_module(probes), "__path__", ()))
         # A process that a probe forks holds no end of the channel.
@@ -83,7 +83,7 @@ class Host:
         problem = self.module.problem
         if problem is None:
             try:
-                self.subject = self.module.module.start(self.module.target, self.partitioner)
+                self.subject = self.module.module.start(self.module.target, *self.asked)
                 facts.update(self.subject.hello())
             except Exception as error:
                 traceback.print_exc()

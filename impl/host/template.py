@@ -1,8 +1,8 @@
 """The template: a process that has imported the subject, started no backend, and forks hosts on request.
 
-It speaks JSON packets over a Unix socket. `{"fork": n, "partitioner": p}`, with two descriptors (channel, stderr), asks
-for a host and is answered `{"forked": n, "pid": p}`; `{"exited": n, "status": s}` tells what waitpid said. When the
-judge's end closes, every host goes, and so does the template.
+It speaks JSON packets over a Unix socket. `{"fork": n, "partitioner": p, "argument": a}`, with two descriptors
+(channel, stderr), asks for a host and is answered `{"forked": n, "pid": p}`; `{"exited": n, "status": s}` tells what waitpid
+said. When the judge's end closes, every host goes, and so does the template.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Template:
         if pid == 0:
             try:
                 self.become_host(parent, close, stderr)
-                serve(self.subject, message["partitioner"], self.probes, channel)
+                serve(self.subject, message["partitioner"], message["argument"], self.probes, channel)
             finally:
                 os._exit(1)  # never back into the template's own loop
         with contextlib.suppress(OSError):

@@ -27,7 +27,7 @@ def load() -> None:
         os.kill(os.getpid(), signal.SIGILL)
 
 
-def start(target: str, partitioner: str) -> "Toy":
+def start(target: str, partitioner: str, *argument: str) -> "Toy":
     if FAULT == "no devices":
         raise RuntimeError("Unable to initialize backend")
     if FAULT == "host dies":
@@ -41,7 +41,7 @@ def start(target: str, partitioner: str) -> "Toy":
         os.kill(os.getpid(), signal.SIGILL)
     if FAULT == "fewer devices":
         return Toy(1, partitioner)
-    return Toy(int(os.environ["TOY_DEVICES"]), partitioner)
+    return Toy(int(os.environ["TOY_DEVICES"]), partitioner, *argument)
 
 
 def _second() -> bool:
@@ -54,15 +54,15 @@ def _second() -> bool:
 class Toy:
     jax = None
 
-    def __init__(self, devices: int, partitioner: str) -> None:
-        self.devices, self.partitioner = devices, partitioner
+    def __init__(self, devices: int, partitioner: str, *argument: str) -> None:
+        self.devices, self.partitioner, self.argument = devices, partitioner, argument
 
     def hello(self) -> dict[str, object]:
         return {
             "versions": {"jax": 1 if FAULT == "number for a version" else "1.0", "python": "3"},
             "devices": [{"id": i, "platform": "toy"} for i in range(self.devices)],
             "memory_kinds": [],
-            "capabilities": ["executes"],
+            "capabilities": ["executes", *self.argument],
             "partitioner": self.partitioner,
         }
 
