@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import trees
 from .avals import Aval
 from .buffers import Buffer, cut, lies_in, rows
 from .devices import Device
@@ -86,7 +88,7 @@ class Array(Operators):
 
     @property
     def addressable_shards(self) -> list[Shard]:
-        return [shard for shard in self.global_shards if shard.device.process_index == self.model.process]
+        return [shard for shard in self.global_shards if shard.device.process_index == 0]
 
     @property
     def global_shards(self) -> list[Shard]:
@@ -168,7 +170,6 @@ class Shard:
 class Arrays:
     """The steps of the model that read, delete and make arrays."""
 
-    process: int
     live: weakref.WeakValueDictionary[int, Array]
 
     def deleted(self, x: Array) -> bool:
@@ -267,9 +268,47 @@ class Arrays:
         old = buffer.data
         return (old.shape, old.dtype) == (part.shape, part.dtype) and lies_in(old, order)
 
+    def block_until_ready(self, tree: Any) -> Any:
+        """Waits for the arrays of a pytree: nothing here is asynchronous, but a deleted array is told. PUT-26."""
+        for leaf in trees.leaves(tree):
+            if isinstance(leaf, Array):
+                self.touch(leaf)
+        return tree
+
+    def device_get(self, tree: Any) -> Any:
+        """The values of a pytree of arrays, in the host's memory. PUT-26, PUT-30."""
+        return trees.map(lambda leaf: self.view(leaf) if isinstance(leaf, Array) else leaf, tree)
+
+    def make_array_from_single_device_arrays(
+        self, shape: Sequence[int], sharding: Sharding, arrays: Sequence[Array]
+    ) -> Array:
+        """An array of shards that are there already, one on each device of a sharding; it shares their buffers."""
+        shape, sizes = tuple(shape), sharding.tiles(tuple(shape)).sizes
+        held = {x.sharding.ordered[0]: x for x in arrays if len(x.buffers) == 1}
+        if len(held) != len(arrays) or set(held) != set(sharding.ordered):
+            devices = [sorted(device.id for device in some) for some in (sharding.ordered, held)]
+            raise ValueError(f"one array is wanted on each of the devices {devices[0]}; there are some on {devices[1]}")
+        for x in arrays:
+            self.touch(x)
+            if x.shape != sizes:
+                raise ValueError(
+                    f"{sharding} cuts {shape} into shards of {sizes}; one of the arrays has shape {x.shape}"
+                )
+        buffers = tuple(held[device].buffers[0] for device in sharding.ordered)
+        return Array(self._model, Aval(shape, arrays[0].dtype), sharding, buffers, committed=True)
+
     def live_arrays(self, platform: str | None = None) -> list[Array]:
         """Every array that is alive. PUT-24."""
-        return [x for x in list(self.live.values()) if not self.deleted(x)]
+        alive = [x for x in list(self.live.values()) if not self.deleted(x)]
+        return [x for x in alive if platform in (None, x.sharding.ordered[0].platform)]
+
+    def device_memory_profile(self) -> bytes:
+        """How many bytes live arrays hold on each device, as JSON. PUT-24."""
+        held: dict[str, int] = {}
+        buffers = {id(buffer): buffer for x in self.live_arrays() for buffer in x.buffers}
+        for buffer in buffers.values():
+            held[repr(buffer.device)] = held.get(repr(buffer.device), 0) + buffer.data.nbytes
+        return json.dumps(held).encode()
 
     @property
     def _model(self) -> Model:

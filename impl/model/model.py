@@ -1,0 +1,45 @@
+"""The model: an implementation of the whole contract, in NumPy, written to be read.
+
+It is made of steps, each a method that names the rules it keeps. A fault is a subclass in which one step goes wrong.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import Counter
+
+from .agreement import Agreement
+from .control import Control
+from .dates import Contract
+from .devices import KINDS, Device, machine
+from .jit import Programs
+from .keys import Keys
+from .put import Puts
+from .transforms import Transforms
+
+
+class Model(Puts, Keys, Agreement, Programs, Transforms, Control):
+    """A machine with its arrays, and what JAX does with them, as of a date of the contract."""
+
+    def __init__(
+        self,
+        devices: int = 8,
+        *,
+        partitioner: str = "shardy",
+        contract: Contract | None = None,
+        processes: int = 1,
+    ) -> None:
+        self.contract = contract or Contract()
+        self.partitioner = partitioner
+        kinds = [kind for kind in KINDS if self.contract.promises(f"memory.{kind}")]
+        self.platforms = machine(devices, processes=processes, kinds=kinds)
+        self.counts: Counter[str] = Counter()
+        self.live = weakref.WeakValueDictionary()
+
+    def devices(self, platform: str | None = None) -> list[Device]:
+        """The devices of a platform, the default one if none is named."""
+        if platform is None:
+            return list(next(iter(self.platforms.values())))
+        if platform not in self.platforms:
+            raise RuntimeError(f"there is no platform {platform!r}; there are {', '.join(self.platforms)}")
+        return list(self.platforms[platform])

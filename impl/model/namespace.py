@@ -1,0 +1,97 @@
+"""The names of JAX over a model: what probes get as `jax`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from impl.host.names import Names, offer
+
+from . import meshes, trees
+from .arrays import Array
+from .avals import ShapeDtypeStruct
+from .layouts import Format, Layout
+from .meshes import AbstractMesh, AxisType, Mesh
+from .model import Model
+from .shardings import NamedSharding, SingleDeviceSharding
+from .specs import PartitionSpec
+
+DATED = {
+    "experimental.layout.Format": "format",
+    "experimental.layout.Layout": "format",
+    "set_mesh": "set_mesh",
+    "shard_map": "shard_map",
+    "sharding.AbstractMesh": "abstract_mesh",
+    "sharding.AxisType": "axis_types",
+    "make_mesh": "make_mesh",
+}
+"""The names that were not always there, with the promise that brought them."""
+
+
+def of(model: Model) -> Names:
+    """The namespace, as of the date of the model's contract."""
+    names = Names()
+    for name, it in table(model).items():
+        if name not in DATED or model.contract.promises(DATED[name]):
+            offer(names, name, it)
+    return names
+
+
+def table(model: Model) -> dict[str, Any]:
+    """What each name stands for."""
+    return {
+        "Array": Array,
+        "ShapeDtypeStruct": ShapeDtypeStruct,
+        "block_until_ready": model.block_until_ready,
+        "clear_caches": model.clear_caches,
+        "default_device": model.default_device_is,
+        "device_get": model.device_get,
+        "device_put": model.device_put,
+        "devices": model.devices,
+        "errors.JaxRuntimeError": RuntimeError,
+        "eval_shape": model.eval_shape,
+        "experimental.layout.Format": Format,
+        "experimental.layout.Layout": Layout,
+        "grad": model.grad,
+        "jit": model.jit,
+        "lax.cond": model.cond,
+        "lax.psum": model.psum,
+        "lax.scan": model.scan,
+        "lax.while_loop": model.while_loop,
+        "lax.with_sharding_constraint": model.with_sharding_constraint,
+        "live_arrays": model.live_arrays,
+        "make_array_from_single_device_arrays": model.make_array_from_single_device_arrays,
+        "make_mesh": _with_devices(model, meshes.make_mesh),
+        "profiler.device_memory_profile": model.device_memory_profile,
+        "random.key": model.key,
+        "random.key_data": model.key_data,
+        "random.wrap_key_data": model.wrap_key_data,
+        "set_mesh": model.set_mesh,
+        "shard_map": model.shard_map,
+        "sharding.AbstractMesh": AbstractMesh,
+        "sharding.AxisType": AxisType,
+        "sharding.Mesh": Mesh,
+        "sharding.NamedSharding": NamedSharding,
+        "sharding.PartitionSpec": PartitionSpec,
+        "sharding.SingleDeviceSharding": SingleDeviceSharding,
+        "tree.leaves": trees.leaves,
+        "tree.map": trees.map,
+        "vjp": model.vjp,
+        "vmap": model.vmap,
+        **{f"numpy.{name}": partial(model.apply, operation) for name, operation in NUMPY.items()},
+    }
+
+
+NUMPY = {"concatenate": "concatenate"}
+"""The names of `jax.numpy`, with the operation of the model that each is."""
+
+
+def _with_devices(model: Model, make: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of meshes that chooses among the model's devices unless it is given some."""
+
+    def made(axis_sizes: Any, axis_names: Any, *, devices: Any = None, axis_types: Any = None) -> Any:
+        devices = model.devices() if devices is None else devices
+        return make(axis_sizes, axis_names, devices=devices, axis_types=axis_types, contract=model.contract)
+
+    return made
