@@ -177,12 +177,12 @@ class Arrays:
         return any(buffer.deleted for buffer in x.buffers)
 
     def touch(self, x: Array) -> None:
-        """What every use of an array does first: a deleted one is an error that says so. PUT-23, PUT-26, PUT-42."""
+        """What every use of an array does first: a deleted one is an error that says so. PUT-23, PUT-25, PUT-26, PUT-42."""
         if self.deleted(x):
             raise RuntimeError(f"Array has been deleted with shape={x.aval}.")
 
     def release(self, x: Array) -> None:
-        """Deletes an array as a whole; once more is no error. PUT-12, PUT-23."""
+        """Deletes an array as a whole, and no other; once more is no error. PUT-12, PUT-23, PUT-43."""
         for buffer in x.buffers:
             buffer.delete()
 
@@ -244,7 +244,7 @@ class Arrays:
         layout: tuple[int, ...] | None = None,
         reuse: Sequence[Buffer] = (),
     ) -> Array:
-        """A new array of that value. It may lie in the memory of the buffers to reuse, and in no other. PUT-06, PUT-56."""
+        """A new array of that value. It lies in the memory of the buffers to reuse where it can, else in its own. PUT-56."""
         aval = aval or Aval(value.shape, value.dtype)
         order = layout or rows(len(aval.shape))
         tiles = sharding.tiles(aval.shape)
@@ -262,7 +262,7 @@ class Arrays:
         return Array(self._model, aval, sharding, tuple(buffers), committed, order)
 
     def reusable(self, buffer: Buffer, device: Device, kind: str, part: np.ndarray, order: tuple[int, ...]) -> bool:
-        """Whether a new shard may be written over a donated buffer: it fits, and nobody else sees it. PUT-30, PUT-39."""
+        """Whether a new shard may be written over a donated buffer, which nobody else sees. PUT-30, PUT-39, PUT-77."""
         if buffer.lent or buffer.viewed or (buffer.device, buffer.kind) != (device, kind):
             return False
         old = buffer.data

@@ -52,7 +52,8 @@ class Puts(Arrays):
     def device_put(self, x: Any, device: Any = None, *, donate: Any = False, may_alias: Any = None) -> Any:
         """Puts each leaf of a pytree to its place, with its flags; `device`, `donate` and `may_alias` are prefixes.
 
-        Whatever is refused is refused before any leaf is touched. PUT-03, PUT-05, PUT-45, PUT-46, PUT-50, PUT-51, PUT-78.
+        Whatever is refused is refused before any leaf is touched. PUT-03, PUT-04, PUT-05, PUT-50, PUT-51, PUT-52.
+        What comes back has the structure of what was put. PUT-46, PUT-78.
         """
         leaves, tree = trees.flatten(x)
         targets = self.prefix(device, tree, "device")
@@ -66,7 +67,7 @@ class Puts(Arrays):
         return trees.unflatten(tree, [self.leaf(*it) for it in zip(leaves, targets, rows, strict=True)])
 
     def prefix(self, prefix: Any, tree: trees.Tree, name: str) -> list[Any]:
-        """What an argument says of each leaf; one that is no prefix of the tree is refused and named. PUT-45, PUT-49."""
+        """What an argument says of each leaf; one that is no prefix is refused and named. PUT-45, PUT-49."""
         return trees.spread(prefix, tree, name)
 
     def row(self, donate: bool | None, may_alias: bool | None) -> Row:
@@ -80,7 +81,7 @@ class Puts(Arrays):
         return not donate if may_alias is None else may_alias
 
     def check(self, leaves: Sequence[Any], targets: Sequence[Target], rows: Sequence[Row]) -> None:
-        """All that can be refused of a call is refused here. PUT-50, PUT-53."""
+        """All that can be refused of a call is refused here. PUT-42, PUT-44, PUT-50, PUT-53."""
         self.check_donated_once(leaves, rows)
         for leaf, target in zip(leaves, targets, strict=True):
             if isinstance(leaf, Array):
@@ -108,7 +109,7 @@ class Puts(Arrays):
     # --- an array -----------------------------------------------------------------------------------------------------
 
     def put(self, x: Array, target: Target, row: Row) -> Array:
-        """Puts an array. PUT-06 to PUT-08, PUT-33."""
+        """Puts an array; donating it is never an error. PUT-06, PUT-07, PUT-08, PUT-15, PUT-16."""
         self.touch(x)
         place = self.place(x, target)
         if row.alias and (place.sharding, place.layout, self.commits(x, target)) == (x.sharding, x.layout, x.committed):
@@ -120,7 +121,7 @@ class Puts(Arrays):
         return y
 
     def original(self, x: Array) -> Array:
-        """What a put gives that may alias and changes nothing. PUT-09, PUT-Q1."""
+        """What a put gives that may alias and changes nothing. PUT-09."""
         return x
 
     def place(self, x: Any, target: Target) -> Place:
@@ -151,7 +152,7 @@ class Puts(Arrays):
         return target is not None or (isinstance(x, Array) and x.committed)
 
     def lay(self, x: Array, place: Place, row: Row) -> tuple[Buffer, ...]:
-        """Lays an array out anew, shard by shard. PUT-06, PUT-17."""
+        """Lays an array out anew, shard by shard. PUT-06."""
         moves = plan.plan(x.sharding, place.sharding, x.shape)
         return tuple(
             [
@@ -179,11 +180,14 @@ class Puts(Arrays):
         return buffer
 
     def move(self, buffer: Buffer) -> Buffer:
-        """The memory of a donated buffer in the output's hands. PUT-13, PUT-14, PUT-Q2."""
+        """The memory of a donated buffer in the output's hands. PUT-13, PUT-14, PUT-77."""
         return Buffer(buffer.device, buffer.kind, buffer.data, viewed=buffer.viewed)
 
     def copy(self, x: Array, moves: plan.Plan, position: int, device: Device, kind: str, layout: Order) -> Buffer:
-        """A shard on memory of its own, put together from pieces. PUT-06, PUT-17 to PUT-21, PUT-34."""
+        """A shard on memory of its own, put together from pieces.
+
+        PUT-06, PUT-17, PUT-18, PUT-19, PUT-20, PUT-21, PUT-34, PUT-41, PUT-66, PUT-67.
+        """
         like = x.buffers[0].data
         data = room(moves.new.sizes + like.shape[x.ndim :], like.dtype, layout)
         for piece in moves.pieces(position):
@@ -191,7 +195,7 @@ class Puts(Arrays):
         return Buffer(device, kind, data)
 
     def donated(self, x: Array) -> None:
-        """What becomes of a donated input: it is deleted, as a whole. PUT-11, PUT-12, PUT-29, PUT-31, PUT-32."""
+        """What becomes of a donated input: it is deleted, as a whole. PUT-11, PUT-12, PUT-29, PUT-31, PUT-32, PUT-47."""
         self.release(x)
 
     # --- a value of the host's ----------------------------------------------------------------------------------------
@@ -217,5 +221,5 @@ class Puts(Arrays):
         return row.alias and lies_in(data, layout) and data.ctypes.data % ALIGNMENT == 0
 
     def taken(self, part: np.ndarray, layout: Order) -> np.ndarray:
-        """A part of a value of the host's on memory of the array's own, at once. PUT-36 to PUT-38, PUT-82."""
+        """A part of a value of the host's on memory of the array's own, at once. PUT-36, PUT-37, PUT-38, PUT-82."""
         return cut(part, (), layout)
