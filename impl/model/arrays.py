@@ -177,7 +177,7 @@ class Arrays:
         return any(buffer.deleted for buffer in x.buffers)
 
     def touch(self, x: Array) -> None:
-        """What every use of an array does first: a deleted one is an error that says so. PUT-23, PUT-25, PUT-26, PUT-42."""
+        """What every use does first: a deleted array is an error that says so. PUT-23, PUT-25, PUT-26, PUT-42."""
         if self.deleted(x):
             raise RuntimeError(f"Array has been deleted with shape={x.aval}.")
 
@@ -244,7 +244,7 @@ class Arrays:
         layout: tuple[int, ...] | None = None,
         reuse: Sequence[Buffer] = (),
     ) -> Array:
-        """A new array of that value. It lies in the memory of the buffers to reuse where it can, else in its own. PUT-56."""
+        """A new array of that value, in the memory of the buffers to reuse where it fits, else in its own. PUT-56."""
         aval = aval or Aval(value.shape, value.dtype)
         order = layout or rows(len(aval.shape))
         tiles = sharding.tiles(aval.shape)

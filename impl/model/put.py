@@ -195,7 +195,7 @@ class Puts(Arrays):
         return Buffer(device, kind, data)
 
     def donated(self, x: Array) -> None:
-        """What becomes of a donated input: it is deleted, as a whole. PUT-11, PUT-12, PUT-29, PUT-31, PUT-32, PUT-47."""
+        """A donated input is deleted, as a whole. PUT-11, PUT-12, PUT-29, PUT-31, PUT-32, PUT-47."""
         self.release(x)
 
     # --- a value of the host's ----------------------------------------------------------------------------------------
