@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from impl import stock
+from impl.host.names import CAPABILITIES, NAMES, has
 
 VALUE = np.arange(64, dtype=np.float32).reshape(8, 8)
 
@@ -27,9 +28,7 @@ VALUE = np.arange(64, dtype=np.float32).reshape(8, 8)
 
 def names(subject, jax, see):
     """The names that are missing, and what is said when one is used."""
-    from impl.stock import namespace
-
-    missing = [name for name in namespace.NAMES if not namespace.has(jax, name)]
+    missing = [name for name in NAMES if not has(jax, name)]
     return {name: said(lambda name=name: use(jax, name)) for name in missing}
 
 
@@ -50,9 +49,7 @@ def said(act):
 
 def capabilities(subject, jax, see):
     """The names that some JAX lacks, with what to ask for."""
-    from impl.stock import namespace
-
-    return namespace.CAPABILITIES
+    return CAPABILITIES
 
 
 def foreign(subject, jax, see):

@@ -3,13 +3,12 @@
 import ast
 import builtins
 import symtable
-from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
-import impl
 from conformance.repro.lift import Package
+from conformance.repro.script import SHARED, STOCK
 
 SEE = '''
     """Observers."""
@@ -21,30 +20,16 @@ SEE = '''
 
     import numpy as np
 
-    from impl.host import see as host
+    from impl.host import looks as shared
 
     from . import counts
 
     LIMIT: int = 3
 
 
-    class See(host.See):
-        def __init__(self, note, pointers: bool) -> None:
-            self._pointers = pointers
-
-        def double(self, x: int) -> int:
-            """Twice."""
-            y: int = x * 2
-            self.step("double")
-            return y
-
+    class See(shared.Looks):
         def names(self, x: int, y: Sequence[int]) -> bool:
             return names(self.double(x), y) and self.where(x) == [x]
-
-        def where(self, x):
-            if not self._pointers:
-                return "unknown"
-            return [it for it in [x] if self._pointers]
 
         def times(self):
             gc.collect()
@@ -61,6 +46,36 @@ SEE = '''
 
     def unused():
         return names(0, [])
+'''
+LOOKS = '''
+    """Observers of every subject."""
+
+    import math
+
+    from . import see
+
+
+    class Looks(see.See):
+        def __init__(self, note, pointers: bool) -> None:
+            self._pointers = pointers
+
+        def double(self, x: int) -> int:
+            """Twice."""
+            y: int = x * 2
+            self.step("double")
+            return y
+
+        def where(self, x):
+            if not self._pointers:
+                return "unknown"
+            return [it for it in [x] if self._pointers]
+
+        def root(self, x):
+            return helper(x) * 2
+
+
+    def helper(x):
+        return math.sqrt(x)
 '''
 COUNTS = '''
     """Counts."""
@@ -107,9 +122,12 @@ ADAPTERS = '''
 
 @pytest.fixture
 def package(tmp_path):
+    folder, shared = tmp_path / "subject", tmp_path / "looks.py"
+    folder.mkdir()
     for name, text in {"__init__": "", "see": SEE, "counts": COUNTS, "adapters": ADAPTERS}.items():
-        (tmp_path / f"{name}.py").write_text(dedent(text))
-    return Package(tmp_path)
+        (folder / f"{name}.py").write_text(dedent(text))
+    shared.write_text(dedent(LOOKS))
+    return Package(folder, shared)
 
 
 def lifted(package, observers=(), adapters=()):
@@ -121,7 +139,7 @@ def lifted(package, observers=(), adapters=()):
 
 
 def test_the_observers_are_the_public_methods(package):
-    assert package.observers == {"double", "names", "where", "times"}
+    assert package.observers == {"names": "see", "times": "see", "double": "looks", "where": "looks", "root": "looks"}
 
 
 def test_an_observer_becomes_a_function_with_what_it_needs(package):
@@ -136,6 +154,12 @@ def test_an_observer_and_a_function_of_one_name_stay_apart(package):
     assert names["names"](1, [2]) is False
     assert "unused" not in text
     assert "counts" not in text
+
+
+def test_functions_of_one_name_in_two_modules_stay_apart(package):
+    text, names = lifted(package, {"names", "root"})
+    assert (names["names"](1, [-2]), names["root"](9)) == (True, 6)
+    assert "import math" in text
 
 
 def test_pointers_are_there(package):
@@ -165,7 +189,7 @@ def test_a_second_lift_is_the_same(package):
 
 def test_every_observer_of_stock_stands_alone():
     """Every name that a lifted function reads is there."""
-    package = Package(Path(impl.__path__[0]) / "stock")
+    package = Package(STOCK, SHARED)
     adapters = {name for name, it in package.modules["adapters"].defined.items() if isinstance(it, ast.FunctionDef)}
     for observers, wanted in [*(({it}, ()) for it in package.observers), *(((), {it}) for it in adapters)]:
         imports, statements = package.lift(observers, wanted)

@@ -107,7 +107,7 @@ def test_probes_use_only_names_that_subjects_offer(there):
 
 
 def offered():
-    from impl.stock.namespace import NAMES
+    from impl.host.names import NAMES
 
     return [tuple(name.split(".")) for name in NAMES], dir(see)
 

@@ -53,8 +53,8 @@ def test_other_versions_are_judged():
 
 # --- names ------------------------------------------------------------------------------------------------------------
 
-MISSING = "AttributeError: this JAX has no jax.{}: a rule or a case that uses it needs {!r}"
-FOREIGN = "AttributeError: probes have no jax.{}: impl/stock/namespace.py lists the names that subjects offer"
+MISSING = "AttributeError: there is no jax.{} here: a rule or a case that uses it needs {!r}"
+FOREIGN = "AttributeError: probes have no jax.{}: impl/host/names.py lists the names that subjects offer"
 
 
 @pythons

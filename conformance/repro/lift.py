@@ -1,4 +1,4 @@
-"""Lifts definitions out of `impl/stock` as text: observers become functions of a script, adapters come as they are.
+"""Lifts definitions out of a subject as text: observers become functions of a script, adapters come as they are.
 
 Nothing is imported: the judge has no JAX.
 """
@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import impl
 
 from .syntax import parameters, stored
 
@@ -38,27 +40,45 @@ class Module:
 
 
 class Package:
-    """The modules of a package, as text."""
+    """The modules of a package, and those that it shares with other packages, as text.
 
-    def __init__(self, folder: Path) -> None:
-        self.modules = {path.stem: _module(path) for path in sorted(folder.glob("*.py")) if path.stem != "__init__"}
-        see = self.modules[SEE]
-        kind = see.defined.pop("See")
-        assert isinstance(kind, ast.ClassDef)
-        self.observers = {
-            it.name for it in kind.body if isinstance(it, ast.FunctionDef) and not it.name.startswith("_")
-        }
-        taken = set(self.observers)
-        for module in (see, *(it for it in self.modules.values() if it is not see)):
+    The observers are the public methods of its class `See` and of the class that this derives from, where that is in
+    one of those modules.
+    """
+
+    def __init__(self, folder: Path, *shared: Path) -> None:
+        own = {path.stem: path for path in sorted(folder.glob("*.py")) if path.stem != "__init__"}
+        others = {path.stem: path for path in shared}
+        self.modules = {name: _module(path, own, others) for name, path in own.items()}
+        self.modules |= {name: _module(path, others, {}) for name, path in others.items()}
+        methods = [*self.methods(self.modules[SEE], "See")]
+        self.observers = {it.name: module.name for module, it in methods}
+        """The observers, each with its module."""
+        taken = {*self.observers}
+        for module in sorted(self.modules.values(), key=lambda it: it.name != SEE):
             module.rename({name: f"{module.name}_{name}" for name in module.defined if name in taken})
             taken |= module.defined.keys()
-        for method in kind.body:
-            if isinstance(method, ast.FunctionDef) and method.name in self.observers:
-                see.defined[method.name] = _Free().visit(_Renamed(see.renamed).visit(method))
+        self.asked = {it.name: [name for name in _of_self(it) if name in self.observers] for _, it in methods}
+        """The observers that each of them asks."""
+        for module, method in methods:
+            module.defined[method.name] = _Free().visit(_Renamed(module.renamed).visit(method))
+
+    def methods(self, module: Module, name: str) -> Iterator[tuple[Module, ast.FunctionDef]]:
+        """Takes a class out of its module, and those that it derives from: their public methods."""
+        kind = module.defined.pop(name)
+        assert isinstance(kind, ast.ClassDef)
+        for base in kind.bases:
+            if isinstance(base, ast.Attribute) and isinstance(base.value, ast.Name):
+                sibling = module.siblings.get(base.value.id)
+                if sibling:
+                    yield from self.methods(self.modules[sibling], base.attr)
+        for it in kind.body:
+            if isinstance(it, ast.FunctionDef) and not it.name.startswith("_"):
+                yield module, it
 
     def lift(self, observers: Iterable[str], adapters: Iterable[str]) -> tuple[set[str], list[ast.stmt]]:
         """The imports and the definitions that these names need, in an order that runs."""
-        wanted = [(SEE, it) for it in sorted(observers)] + [("adapters", it) for it in sorted(adapters)]
+        wanted = [(self.observers[it], it) for it in sorted(observers)] + [("adapters", it) for it in sorted(adapters)]
         found: set[tuple[str, str]] = set()
         imports: set[str] = set()
         loose: list[tuple[str, ast.Expr]] = []
@@ -98,21 +118,24 @@ class Package:
         for node in ast.walk(statement):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 sibling = module.siblings.get(node.value.id)
-                if sibling in self.modules:
+                if sibling:
                     name = self.modules[sibling].renamed.get(node.attr, node.attr)
                     if name in self.modules[sibling].defined:
                         yield sibling, name
-            elif isinstance(node, ast.Name) and node.id in module.defined:
+            elif isinstance(node, ast.Name) and node.id in module.defined.keys() - self.observers.keys():
                 yield module.name, node.id
+        if isinstance(statement, ast.FunctionDef):
+            yield from ((self.observers[it], it) for it in self.asked.get(statement.name, ()))
 
     def plain(self, statement: ast.stmt, module: Module) -> ast.stmt:
         """A definition as a script has it, of which the package's other modules are a part."""
-        siblings = {name: self.modules[it].renamed for name, it in module.siblings.items() if it in self.modules}
+        siblings = {name: self.modules[it].renamed for name, it in module.siblings.items()}
         made: ast.stmt = _Joined(siblings).visit(copy.deepcopy(statement))
         return ast.fix_missing_locations(made)
 
 
-def _module(path: Path) -> Module:
+def _module(path: Path, beside: Collection[str], shared: Collection[str]) -> Module:
+    """One module, of whose imports `beside` are of its own package, `shared` of another one."""
     module = Module(path.stem, _Untyped().visit(ast.parse(path.read_text(encoding="utf-8"))))
     for node in module.tree.body:
         match node:
@@ -121,8 +144,10 @@ def _module(path: Path) -> Module:
             case ast.Assign(targets=[ast.Name(id=name)]):
                 module.defined[name] = node
             case ast.ImportFrom(module=None, level=1):
-                module.siblings |= {it.asname or it.name: it.name for it in node.names}
-            case ast.ImportFrom(level=0) if node.module not in ("__future__", "impl.host"):
+                module.siblings |= {it.asname or it.name: it.name for it in node.names if it.name in beside}
+            case ast.ImportFrom(level=0) if (node.module or "").partition(".")[0] == impl.__name__:
+                module.siblings |= {it.asname or it.name: it.name for it in node.names if it.name in shared}
+            case ast.ImportFrom(level=0) if node.module != "__future__":
                 module.imported |= {
                     it.asname or it.name: ast.unparse(ast.ImportFrom(node.module, [it], 0)) for it in node.names
                 }
@@ -135,6 +160,12 @@ def _module(path: Path) -> Module:
             case _:
                 pass
     return module
+
+
+def _of_self(node: ast.AST) -> Iterator[str]:
+    for it in ast.walk(node):
+        if isinstance(it, ast.Attribute) and isinstance(it.value, ast.Name) and it.value.id == "self":
+            yield it.attr
 
 
 def _names(node: ast.AST) -> set[str]:

@@ -25,7 +25,7 @@ from .syntax import is_name, path_of, stored
 from .tidy import needed, shortened, tidied, wrapped
 from .values import UnfoldableError
 
-STOCK = Path(impl.__path__[0]) / "stock"
+STOCK, SHARED = (Path(impl.__path__[0]) / it for it in ("stock", "host/observers.py"))
 WIDTH = 88
 MESSAGE = 200  # characters of an exception's message
 DEATHS = frozenset(("exit", "hung", "signal"))
@@ -106,7 +106,7 @@ def draft(package: str, result: Result, short: bool) -> str:
     look, rule = result.cell.look, result.cell.rule
     seen = result.outcome.fields if result.outcome else {}
     module, _, name = look.request.probe.partition(".")
-    stock = Package(STOCK)
+    stock = Package(STOCK, SHARED)
     probe = getattr(import_module(f"{package}.probes.{module}"), name)
     folded = fold(probe, look.case.data(), f"{package}.probes", stock.observers)
     body, functions = folded.body, folded.functions
@@ -119,7 +119,7 @@ def draft(package: str, result: Result, short: bool) -> str:
     functions, body = tidied(functions, body)
     statements = [_Telling().visit(spelled.visit(it)) for it in (*functions, *body)]
     used = {it.id for part in statements for it in ast.walk(part) if isinstance(it, ast.Name)}
-    imports, lifted = stock.lift(used & stock.observers, spelled.adapters)
+    imports, lifted = stock.lift(used & stock.observers.keys(), spelled.adapters)
     imports |= {it for it in folded.imports if _brings(it) & used}
     taken = {it.name for it in lifted if isinstance(it, ast.ClassDef)} | stored(lifted) | spelled.adapters
     statements = named(statements, {*OWN, *taken}.union(*map(_brings, imports)))

@@ -7,11 +7,13 @@ from typing import Any
 
 import jax
 import jaxlib
+import ml_dtypes
 import numpy as np
 
+from impl.host import capabilities
 from impl.host.see import Note
 
-from . import capabilities, counts, namespace
+from . import counts, namespace
 from .see import See
 
 NAMESPACE, SPELLINGS = namespace.of(jax)
@@ -28,7 +30,7 @@ class Subject:
         everywhere = jax.sharding.NamedSharding(jax.sharding.Mesh(devices, ("all",)), jax.sharding.PartitionSpec("all"))
         self._spread = jax.device_put(np.zeros(devices.size, np.float32), everywhere)
         self._sum = jax.jit(lambda x: x.sum())
-        self._capabilities = set(capabilities.found(self.jax, self._spread))
+        self._capabilities = set(capabilities.found(self.jax, self._spread, vars(ml_dtypes)))
 
     def hello(self) -> dict[str, Any]:
         """What this host is, as found."""
