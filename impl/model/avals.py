@@ -1,0 +1,178 @@
+"""Avals: what is known of an array before it has a value, its shape and its dtype; and how dtypes meet."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+
+if TYPE_CHECKING:
+    from .shardings import Sharding
+
+
+@dataclass(frozen=True)
+class Aval:
+    """A shape and a dtype. A dtype is weak where it comes from a scalar of Python's: it gives way to the others'."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+    weak_type: bool = False
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    def with_shape(self, shape: Sequence[int]) -> Aval:
+        """The same dtype in another shape."""
+        return Aval(tuple(shape), self.dtype, self.weak_type)
+
+    def __str__(self) -> str:
+        return f"{self.dtype.name}[{','.join(map(str, self.shape))}]"
+
+
+@dataclass(frozen=True)
+class ShapeDtypeStruct:
+    """What stands for an array where no value is needed; one with a sharding stands for a committed array."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+    sharding: Sharding | None = field(default=None, kw_only=True)
+    weak_type: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", tuple(self.shape))
+        object.__setattr__(self, "dtype", canonical(self.dtype))
+
+    @property
+    def aval(self) -> Aval:
+        return Aval(self.shape, self.dtype, self.weak_type)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        sharding = f", sharding={self.sharding}" if self.sharding is not None else ""
+        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{sharding})"
+
+
+NARROWER = {"float64": "float32", "int64": "int32", "uint64": "uint32", "complex128": "complex64"}
+"""What becomes of the dtypes of 64 bits a number."""
+
+SCALARS = {bool: ("bool", False), int: ("int32", True), float: ("float32", True), complex: ("complex64", True)}
+"""The dtypes of Python's scalars, and whether they are weak."""
+
+HELD = frozenset("biufcV")
+"""The kinds of NumPy's dtypes that arrays may have; V is what it says of those that it lacks itself."""
+
+
+@lru_cache(256)
+def canonical(dtype: Any) -> Any:
+    """The dtype as arrays have it: in this machine's order of bytes, and of 32 bits instead of 64."""
+    if not isinstance(dtype, np.dtype) and hasattr(dtype, "kind"):
+        return dtype  # that of keys, which is none of NumPy's
+    found = np.dtype(dtype)
+    if found.kind not in HELD or found.fields is not None or found.itemsize == 0:
+        raise TypeError(f"arrays have no dtype {found}")
+    return np.dtype(NARROWER.get(found.name, found.newbyteorder("=")))
+
+
+def aval_of(x: Any) -> Aval:
+    """The aval of an array, of a value of the host's, or of what stands for an array."""
+    found = getattr(x, "aval", None)
+    if isinstance(found, Aval):
+        return found
+    if type(x) in SCALARS:
+        name, weak = SCALARS[type(x)]
+        if type(x) is int and not -(2**31) <= x < 2**31:
+            raise OverflowError(f"the int {x} does not fit int32, the dtype of Python's ints")
+        return Aval((), np.dtype(name), weak)
+    if isinstance(x, np.ndarray | np.generic):
+        return Aval(x.shape, canonical(x.dtype))
+    raise TypeError(f"{x!r} of type {type(x).__name__} is no array: arrays, NumPy's arrays and scalars are")
+
+
+WIDER = {
+    "bool": ["int"],
+    "int": ["uint8", "int8", "uint4", "int4", "uint2", "int2"],
+    "uint2": [],
+    "int2": [],
+    "uint4": [],
+    "int4": [],
+    "uint8": ["uint16", "int16"],
+    "uint16": ["uint32", "int32"],
+    "uint32": ["uint64", "int64"],
+    "int8": ["int16"],
+    "int16": ["int32"],
+    "int32": ["int64"],
+    "uint64": ["float"],
+    "int64": ["float"],
+    "float": ["float16", "bfloat16", "complex", "float8_e4m3fn", "float8_e5m2"],
+    "float8_e4m3fn": [],
+    "float8_e5m2": [],
+    "float16": ["float32"],
+    "bfloat16": ["float32"],
+    "float32": ["complex64"],
+    "complex": ["complex64"],
+    "complex64": [],
+}
+"""The next wider dtypes of each; "int", "float" and "complex" are the weak ones, which are narrower than any other."""
+
+WEAK = {"i": "int", "u": "int", "f": "float", "c": "complex"}
+STRONG = {"int": "int32", "float": "float32", "complex": "complex64"}
+
+
+@lru_cache(256)
+def widest(one: str, other: str) -> str:
+    """The narrowest dtype that holds what both hold; "" where there is none."""
+    common = above(one) & above(other)
+    least = [it for it in common if common <= above(it)]
+    return least[0] if least else ""
+
+
+@lru_cache(64)
+def above(name: str) -> frozenset[str]:
+    """A dtype and all wider ones."""
+    return frozenset({name}).union(*(above(it) for it in WIDER[name]))
+
+
+def meet(avals: Sequence[Aval]) -> tuple[Any, bool]:
+    """The dtype in which operands meet, and whether it is weak."""
+    first = avals[0]
+    if all(it.dtype == first.dtype and it.weak_type == first.weak_type for it in avals):
+        return first.dtype, first.weak_type
+    return _meet(tuple((it.dtype, it.weak_type) for it in avals))
+
+
+@lru_cache(512)
+def _meet(dtypes: tuple[tuple[Any, bool], ...]) -> tuple[Any, bool]:
+    found = ""
+    for dtype, weak in dtypes:
+        name = WEAK.get(dtype.kind, dtype.name) if weak else dtype.name
+        if name not in WIDER:
+            raise TypeError(f"an array of dtype {dtype.name} does not meet others")
+        wider = widest(found, name) if found else name
+        if not wider:
+            raise TypeError(f"dtypes {', '.join(it.name for it, _ in dtypes)} have no common one: convert them first")
+        found = wider
+    return canonical(_dtype(STRONG.get(found, found))), found in STRONG
+
+
+def _dtype(name: str) -> np.dtype:
+    return np.dtype(getattr(ml_dtypes, name, name))
