@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import math
-import operator
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -209,9 +208,9 @@ def make_mesh(
     contract: Contract,
 ) -> Mesh:
     """A mesh over the first of the devices, as many as it has room for, in their order."""
-    sizes = tuple(map(operator.index, axis_sizes))
-    if any(size < 1 for size in sizes):
-        raise ValueError(f"the sizes of a mesh are at least 1: got {sizes} for axes {axis_names}")
+    sizes = tuple(axis_sizes)
+    if not all(isinstance(size, int | np.integer) and size >= 1 for size in sizes):
+        raise ValueError(f"the sizes of a mesh are whole numbers from 1 on: got {sizes} for axes {axis_names}")
     count = math.prod(sizes)
     if count > len(devices):
         ids = [it.id for it in devices]
@@ -223,6 +222,16 @@ def make_mesh(
     chosen = np.empty(count, dtype=object)
     chosen[:] = devices[:count]
     return Mesh(chosen.reshape(sizes), axis_names, axis_types)
+
+
+def abstract_mesh(
+    axis_sizes: Sequence[int], axis_names: Any, axis_types: Any = None, *, contract: Contract
+) -> AbstractMesh:
+    """An abstract mesh whose axes, where they are given no types, have those of the contract's date."""
+    mesh = AbstractMesh(axis_sizes, axis_names, axis_types)
+    if axis_types is not None or contract.promises("abstract_mesh.explicit"):
+        return mesh
+    return AbstractMesh(axis_sizes, axis_names, (AxisType.Auto,) * len(mesh.axis_sizes))
 
 
 def _names(given: Any) -> tuple[Any, ...]:

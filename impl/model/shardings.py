@@ -87,6 +87,10 @@ class Sharding(Value):
     def is_fully_replicated(self) -> bool:
         """Whether each device holds the whole of every array."""
 
+    def _memory(self) -> str:
+        """The kind of memory as messages show it."""
+        return "" if self.memory_kind is None else f", memory_kind={self.memory_kind}"
+
 
 class SingleDeviceSharding(Sharding):
     """Arrays lie on one device, whole."""
@@ -107,7 +111,7 @@ class SingleDeviceSharding(Sharding):
         return self.ordered, {"memory_kind": self.memory_kind}
 
     def __repr__(self) -> str:
-        return f"SingleDeviceSharding(device={self.ordered[0]!r}{_memory(self)})"
+        return f"SingleDeviceSharding(device={self.ordered[0]!r}{self._memory()})"
 
 
 class NamedSharding(Sharding):
@@ -184,7 +188,7 @@ class NamedSharding(Sharding):
 
     def __repr__(self) -> str:
         ids = "" if self.logical_device_ids is None else f", logical_device_ids={self.logical_device_ids}"
-        return f"NamedSharding(mesh={self.mesh}, spec={self.spec}{_memory(self)}{ids})"
+        return f"NamedSharding(mesh={self.mesh}, spec={self.spec}{self._memory()}{ids})"
 
 
 def equivalent(one: Sharding, other: Sharding, ndim: int) -> bool:
@@ -290,7 +294,3 @@ def _check_named(mesh: object, spec: object, logical: tuple[int, ...] | None) ->
 def _here(device: Device) -> bool:
     """Whether a device belongs to this process: the first, which is the one that is shown."""
     return device.process_index == 0
-
-
-def _memory(sharding: Sharding) -> str:
-    return "" if sharding.memory_kind is None else f", memory_kind={sharding.memory_kind}"

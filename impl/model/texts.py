@@ -1,0 +1,175 @@
+"""Shardings as the text of a lowered module: Shardy's dialect, and the attribute that GSPMD reads.
+
+Devices are numbered by their place in the program, which is their place in the sharding's order; their ids are nowhere.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .shardings import NamedSharding, Sharding, SingleDeviceSharding
+from .specs import UNCONSTRAINED
+
+ELEMENTS = {"bool": "i", "int": "i", "uint": "ui", "float": "f", "bfloat": "bf"}
+"""How MLIR starts the name of a type of numbers."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """An argument or a result of a program, as its module declares it.
+
+    `memory` is a kind of memory where the program says any; `aliases` is the result that may take an argument's memory.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    sharding: Sharding | None = None
+    memory: str | None = None
+    aliases: int | None = None
+
+
+def module(
+    arguments: Sequence[Declared], results: Sequence[Declared], *, partitioner: str, devices: int, name: str = "main"
+) -> str:
+    """A module that declares a function, its arguments and results annotated for a partitioner."""
+    meshes = Meshes()
+    ins = ", ".join(_declared(it, partitioner, meshes) for it in arguments)
+    outs = ", ".join(_declared(it, partitioner, meshes) for it in results)
+    lines = [*meshes.lines(), f"func.func private @{name}({ins}) -> ({outs})"]
+    counts = f"mhlo.num_partitions = {devices} : i32, mhlo.num_replicas = 1 : i32"
+    return "\n".join([f"module attributes {{{counts}}} {{", *(f"  {line}" for line in lines), "}", ""])
+
+
+class Meshes:
+    """The meshes of a module, each with the name that stands for it."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    def name(self, sharding: Sharding) -> str:
+        """The name of a sharding's mesh; a new one where it is not among them yet."""
+        mesh = sdy_mesh(sharding)
+        if mesh not in self._names:
+            number = sum(it != "empty_mesh" for it in self._names.values())
+            self._names[mesh] = "empty_mesh" if mesh == EMPTY else f"mesh_{number - 1}" if number else "mesh"
+        return self._names[mesh]
+
+    def lines(self) -> list[str]:
+        """What declares them."""
+        return [f"sdy.mesh @{name} = {mesh}" for mesh, name in self._names.items()]
+
+
+EMPTY = "<[]>"
+
+
+def sdy_mesh(sharding: Sharding) -> str:
+    """The mesh of a sharding for Shardy; one device without a mesh has the empty one."""
+    if isinstance(sharding, SingleDeviceSharding):
+        return EMPTY
+    if not isinstance(sharding, NamedSharding):
+        raise NotImplementedError(f"Shardy has no text for a sharding without named axes: {sharding}")
+    axes = ", ".join(f'"{name}"={size}' for name, size in sharding.mesh.shape_tuple)
+    logical = sharding.logical_device_ids
+    if logical is None or logical == tuple(range(len(logical))):
+        return f"<[{axes}]>"
+    return f"<[{axes}], device_ids=[{', '.join(map(str, logical))}]>"
+
+
+def sdy(sharding: Sharding, ndim: int, mesh: str = "mesh") -> str:
+    """How arrays of that rank are cut, for Shardy, over a mesh with a name: `<@mesh, [{"x"}, {}]>`."""
+    spec = sharding.spec if isinstance(sharding, NamedSharding) else ()
+    parts = [*spec, *[None] * (ndim - len(spec))][:ndim]
+    return f"<@{mesh}, [{', '.join(map(_sdy_part, parts))}]>"
+
+
+def hlo(sharding: Sharding, ndim: int) -> str:
+    """How arrays of that rank are cut, for GSPMD: `{devices=[2,1,2]<=[4] last_tile_dim_replicate}`.
+
+    The numbers after the tiles say which device has which: listed, or counted over axes in another order.
+    """
+    tiling = sharding.tiling(ndim)
+    tiles = math.prod(tiling.counts)
+    if tiles == 1:
+        return "{replicated}"
+    replicas = sharding.num_devices // tiles
+    counts = _numbers((*tiling.counts, replicas) if replicas > 1 else tiling.counts)
+    last = " last_tile_dim_replicate" if replicas > 1 else ""
+    if isinstance(sharding, NamedSharding) and sharding.logical_device_ids is None:
+        order = _counted(sharding)
+    else:
+        order = _listed(tiling.counts, tiling.coordinates)
+    return f"{{devices=[{counts}]{order}{last}}}"
+
+
+def unspecified(sharding: Sharding) -> str:
+    """The dimensions that a constraint leaves to GSPMD: `unspecified_dims=[0]`; nothing where there are none."""
+    spec = sharding.spec if isinstance(sharding, NamedSharding) else ()
+    open_ = [dimension for dimension, part in enumerate(spec) if part is UNCONSTRAINED]
+    return f"unspecified_dims=[{_numbers(open_)}]" if open_ else ""
+
+
+def _declared(it: Declared, partitioner: str, meshes: Meshes) -> str:
+    attributes = {
+        "mhlo.memory_kind": it.memory and f'"{it.memory}"',
+        "mhlo.sharding": it.sharding and partitioner == "gspmd" and f'"{hlo(it.sharding, len(it.shape))}"',
+        "sdy.sharding": it.sharding
+        and partitioner == "shardy"
+        and f"#sdy.sharding{sdy(it.sharding, len(it.shape), meshes.name(it.sharding))}",
+        "tf.aliasing_output": None if it.aliases is None else f"{it.aliases} : i32",
+    }
+    given = ", ".join(f"{name} = {text}" for name, text in attributes.items() if text)
+    kind = f"tensor<{''.join(f'{size}x' for size in it.shape)}{_element(it.dtype)}>"
+    return f"{kind} {{{given}}}" if given else kind
+
+
+def _element(dtype: np.dtype[Any]) -> str:
+    """MLIR's name of a type of numbers."""
+    if dtype.kind == "c":
+        return f"complex<f{dtype.itemsize * 4}>"
+    found = re.fullmatch(r"([a-z]+)(\d*)(?:_(\w+))?", dtype.name)
+    assert found, dtype
+    return f"{ELEMENTS[found[1]]}{found[2] or 1}{(found[3] or '').upper()}"
+
+
+def _sdy_part(part: Any) -> str:
+    if part is None:
+        return "{}"
+    if part is UNCONSTRAINED:
+        return "{?}"
+    return f"{{{', '.join(f'{chr(34)}{axis}{chr(34)}' for axis in (part if isinstance(part, tuple) else (part,)))}}}"
+
+
+def _counted(sharding: NamedSharding) -> str:
+    """The devices counted up in the mesh, its axes taken in the spec's order and those that cut nothing last.
+
+    Axes of one device count for nothing, and axes that stay side by side count as one.
+    """
+    mesh = sharding.mesh
+    cutting = sharding.spec.named
+    taken = [*cutting, *(axis for axis in mesh.axis_names if axis not in cutting)]
+    long = [axis for axis in mesh.axis_names if mesh.shape[axis] > 1]
+    runs: list[list[Any]] = []
+    for axis in (it for it in taken if it in long):
+        if runs and long.index(axis) == long.index(runs[-1][-1]) + 1:
+            runs[-1].append(axis)
+        else:
+            runs.append([axis])
+    grid = sorted(runs, key=lambda run: long.index(run[0]))
+    sizes = _numbers(math.prod(mesh.shape[axis] for axis in run) for run in grid)
+    return f"<=[{sizes}]" if len(runs) == 1 else f"<=[{sizes}]T({_numbers(grid.index(run) for run in runs)})"
+
+
+def _listed(counts: tuple[int, ...], coordinates: np.ndarray[Any, Any]) -> str:
+    """The devices of each tile in turn, those of one tile in their own order."""
+    tile = np.ravel_multi_index(tuple(coordinates.T), counts)
+    return _numbers(np.argsort(tile, kind="stable"))
+
+
+def _numbers(given: Any) -> str:
+    return ",".join(map(str, given))
