@@ -44,26 +44,6 @@ class Array(Operators):
         model.live[next(_numbers)] = self
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        return self.aval.shape
-
-    @property
-    def dtype(self) -> Any:
-        return self.aval.dtype
-
-    @property
-    def weak_type(self) -> bool:
-        return self.aval.weak_type
-
-    @property
-    def ndim(self) -> int:
-        return len(self.aval.shape)
-
-    @property
-    def size(self) -> int:
-        return int(np.prod(self.aval.shape))
-
-    @property
     def nbytes(self) -> int:
         return self.size * int(self.aval.dtype.itemsize)
 

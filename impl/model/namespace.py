@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from impl.host.names import Names, offer
@@ -79,12 +78,12 @@ def table(model: Model) -> dict[str, Any]:
         "tree.map": trees.map,
         "vjp": model.vjp,
         "vmap": model.vmap,
-        **{f"numpy.{name}": partial(model.apply, operation) for name, operation in NUMPY.items()},
+        **{f"numpy.{name}": getattr(model, name) for name in NUMPY},
     }
 
 
-NUMPY = {"concatenate": "concatenate"}
-"""The names of `jax.numpy`, with the operation of the model that each is."""
+NUMPY = ("broadcast_to", "concatenate", "matmul", "max", "mean", "reshape", "sum", "transpose", "where")
+"""The names of `jax.numpy` that the model has."""
 
 
 def _with_devices(model: Model, make: Callable[..., Any]) -> Callable[..., Any]:
