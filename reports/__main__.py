@@ -42,8 +42,8 @@ A run without a footer, or that lost a line, is called PARTIAL: what it does not
 """
 _DIFF = """\
 Compare two runs cell by cell: same rule, same case, paired configuration. Configurations are paired by the parts
-(subject, version, target, partitioner) that take several values within A or within B. So two versions compare when each
-file has one of them; where a file has several, choose:
+(subject; version, target, partitioner of one subject) that take several values within A or within B. So two versions
+compare when each file has one of them; where a file has several, choose:
 
   python -m reports diff RUN RUN --a '*-0.7.2-*' --b '*-0.12.0.1-*'       from version to version
   python -m reports diff RUN RUN --a '*-gspmd' --b '*-shardy'             from GSPMD to Shardy

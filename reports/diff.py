@@ -1,8 +1,8 @@
 """Two runs compared, cell by cell.
 
 A cell of A meets the cell of B of the same rule and case in the paired configuration. Two configurations pair when they
-agree in every part that takes several values within A or within B. So two versions compare when each file has one, with
-each partitioner beside its like; and nothing pairs by guessing.
+agree in every part that takes several values within A or within B, of one subject. So two versions compare when each
+file has one, with each partitioner beside its like and the model beside the model; and nothing pairs by guessing.
 """
 
 from __future__ import annotations
@@ -103,13 +103,19 @@ def _chosen(run: Run, glob: str, side: str) -> list[Configuration]:
 
 def paired(of_a: Sequence[Configuration], of_b: Sequence[Configuration]) -> dict[Configuration, Configuration]:
     """Each configuration of A that has a counterpart in B, with it."""
-    varying = [i for i in range(len(PARTS)) if any(len({c.parts[i] for c in of}) > 1 for of in (of_a, of_b))]
+    varying = [i for i in range(len(PARTS)) if any(_several(of, i) for of in (of_a, of_b))]
 
     def key(configuration: Configuration) -> tuple[str, ...]:
         return tuple(configuration.parts[i] for i in varying)
 
     there = {key(c): c for c in of_b}
     return {c: there[key(c)] for c in of_a if key(c) in there}
+
+
+def _several(of: Sequence[Configuration], part: int) -> bool:
+    """Whether a part takes several values: among the subjects, or beneath one of them."""
+    found = {(c.subject, c.parts[part]) for c in of}
+    return len(found) > (len({c.subject for c in of}) if part else 1)
 
 
 def _matched(a: Run, b: Run, pairs: Mapping[Configuration, Configuration]) -> pd.DataFrame:

@@ -155,7 +155,13 @@ def _check(options: argparse.Namespace) -> int:
     pairs: list[tuple[Ledger, Ledger]] = []
     cases: list[dict[str, Sequence[str]]] = []
     faults: list[str] = []
+    without = dict.fromkeys(it.configuration.subject for it in run.configurations if not it.configuration.has_ledger)
+    if without:
+        told = f"No ledgers of {', '.join(without)} are kept: the run itself says whether it conforms."
+        print("\n".join(wrap(visible(told), hang=2)))
     for judged in run.configurations:
+        if not judged.configuration.has_ledger:
+            continue
         path = options.ledgers / ledgers.file(judged.configuration)
         name = visible(judged.configuration.name)
         if path.exists():

@@ -155,7 +155,8 @@ def _judged(plan: Plan, version: str, python: Path, root: Path, children: Childr
     out.mkdir(parents=True, exist_ok=True)
     record, log = out / f"{version}.jsonl", out / f"{version}.log"
     record.unlink(missing_ok=True)  # a run that does not begin leaves none
-    command = [sys.executable, "-m", "pytest", "conformance", "-q", "-p", "no:cacheprovider", "--target", plan.target]
+    command = [sys.executable, "-m", "pytest", "conformance", "-q", "-p", "no:cacheprovider"]
+    command += ["--subject", "stock", "--target", plan.target]
     with log.open("wb") as output:
         judge = [*command, "--subject-python", str(python), "--record", str(record)]
         children.run(judge, cwd=root, stdout=output, stderr=subprocess.STDOUT)

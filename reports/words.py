@@ -17,6 +17,8 @@ ALWAYS_SHOWN = ("conforms", "deviates", "crashed")
 RED_UNLESS_WAIVED = (*DEVIATING, "not_run", "error")
 LEVELS = ("MUST", "SHOULD", "MAY")
 PARTS = ("subject", "version", "target", "partitioner")
+UNLEDGERED = ("model", "fault")
+"""Subjects without ledgers: what they do is not written down from version to version, their runs say all of it."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +36,15 @@ class Configuration:
         return self.subject, self.version, self.target, self.partitioner
 
     @property
+    def has_ledger(self) -> bool:
+        """Whether a ledger of it is kept."""
+        return self.subject.partition(":")[0] not in UNLEDGERED
+
+    @property
     def name(self) -> str:
         """The end of a cell name: ``stock-0.10.2-cpu8-shardy``."""
         target, version = self.target.replace(":", ""), re.sub(r"[^A-Za-z0-9_.+]", "_", self.version) or "none"
-        return f"{self.subject}-{version}-{target}-{self.partitioner}"
+        return f"{self.subject.replace(':', '.')}-{version}-{target}-{self.partitioner}"
 
 
 def release(version: str) -> tuple[list[int], str]:

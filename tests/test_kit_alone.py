@@ -97,6 +97,16 @@ def test_the_version_of_the_name_must_be_there(run, tmp_path):
         alone.run("toy", CELL.format("TOY-01", "fine"), str(python))
 
 
+def test_another_subject_may_be_of_another_version(run, tmp_path):
+    other = (tmp_path / "toy" / "subject.py").read_text().replace('"jax": version or "1.0"', '"contract": "2.0"')
+    (tmp_path / "toy" / "other.py").write_text(other.replace("partitioner):", "partitioner, *argument):", 1))
+    status, said = run("TOY-01", "fine", subject="toy.other")
+    assert (status, "configuration toy.other 2.0, cpu:8, shardy" in said) == (0, True)
+    status, said = run("TOY-01", "fine", subject="toy.other:more")
+    assert status == 0
+    assert said.endswith("run 'TOY-01[fine]@toy.other.more-2.0-cpu8-shardy' --subject toy.other:more")
+
+
 def test_the_command_line():
     told = subprocess.run([sys.executable, "-m", "conformance", "run", "PUT"], cwd=ROOT, capture_output=True, text=True)
     assert told.returncode == 2

@@ -114,6 +114,11 @@ def test_a_word_that_the_cases_do_not_have_is_told(entry):
             "conformance/test_put.py::PUT-04[a.b+c]@my.subject-0.12.0.dev1+g0-cpu16-gspmd",
             ("PUT-04", "a.b+c", "my.subject", "0.12.0.dev1+g0", "cpu:16", "gspmd"),
         ),
+        (
+            "PUT-04[a]@fault.copy_is_alias-0.12.0-cpu8-shardy",
+            ("PUT-04", "a", "fault:copy_is_alias", "0.12.0", "cpu:8", "shardy"),
+        ),
+        ("PUT-04[a]@model.0.8.3-0.8.3-cpu8-gspmd", ("PUT-04", "a", "model:0.8.3", "0.8.3", "cpu:8", "gspmd")),
     ],
 )
 def test_cell_names_are_read_back(name, parts):
@@ -129,7 +134,12 @@ def test_what_is_no_cell_name(name):
 
 def test_the_names_of_cells_can_always_be_read_back():
     chapter = Chapter("PUT", "", (rule("PUT-01"),))
-    for odd in (column("0.10.2-custom.1", subject="my.own"), column("none"), column("1/2 [x]@\né-y"), column("")):
+    for odd in (
+        column("0.10.2-custom.1", subject="my.own"),
+        column("none"),
+        column("1/2 [x]@\né-y"),
+        column("", subject="fault:it"),
+    ):
         for name in names(chapter, [odd]):
             parts = parse(name)
             assert parts is not None

@@ -1,6 +1,7 @@
 """What a run is asked for: checked at once, each mistake in one line that names the way out."""
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -15,7 +16,7 @@ CHAPTERS = ("ORD", "PUT", "KEY")
 
 
 def ask(**more):
-    given = {"subject": "stock", "pythons": [], "target": "cpu:8", "partitioner": "both", "rules": []}
+    given = {"subjects": ["stock"], "pythons": [], "target": "cpu:8", "partitioner": "both", "rules": []}
     limits = {"cell_timeout": 60.0, "hosts": 1, "record": Path("a.jsonl")}
     chapters = {it: Chapter(it, "t", tuple(rule for rule in RULES.values() if rule.chapter == it)) for it in CHAPTERS}
     return options(Contract(chapters, (), RULES), **{**given, **limits, **more})
@@ -28,6 +29,16 @@ def test_the_default_is_this_python_under_both_partitioners():
         (sys.executable, "gspmd"),
     ]
     assert asked.chosen("PUT-01")
+
+
+def test_subjects_without_jax_stay_in_this_python_and_are_judged_once():
+    others = [sys.executable, *filter(None, map(shutil.which, ("true", "false")))]
+    asked = ask(subjects=["stock", "model", "my.module:2"], pythons=others, partitioner="gspmd")
+    assert [(it.subject, it.python) for it in asked.configurations] == [
+        *(("stock", python) for python in others),
+        ("model", sys.executable),
+        *(("my.module:2", python) for python in others),
+    ]
 
 
 def test_rules_are_chosen_by_pattern():
@@ -54,7 +65,13 @@ def test_a_python_is_found_by_path_or_name_and_stays_the_link_that_it_is(tmp_pat
         ({"target": "gpu"}, "--target gpu: unknown; give cpu:N, such as cpu:8"),
         ({"target": "cpu:0"}, "--target cpu:0: unknown"),
         ({"partitioner": "all"}, "--partitioner all: unknown; give shardy, gspmd or both"),
-        ({"subject": "a-b"}, "--subject a-b: give a name such as stock"),
+        ({"subjects": ["a-b"]}, "--subject a-b: give a name such as stock"),
+        ({"subjects": ["model:"]}, "--subject model:: give a name such as stock"),
+        ({"subjects": ["model:0-8"]}, "--subject model:0-8: give a name such as stock"),
+        ({"subjects": ["a" * 300]}, "give a name such as stock"),
+        ({"subjects": ["a", "b", "a"]}, "--subject a is given twice; give each subject once"),
+        ({"subjects": ["fault"]}, "--subject fault: which one? write fault:NAME; python -m conformance faults --list"),
+        ({"subjects": ["fault:no_such"]}, "--subject fault:no_such: there is no fault no_such; python -m conformance"),
         ({"pythons": ["/no/python"]}, "--subject-python /no/python: there is no such program"),
         ({"pythons": [sys.executable, sys.executable]}, "is given twice"),
         ({"target": "cpu:1\u0663"}, "unknown; give cpu:N, such as cpu:8"),

@@ -4,6 +4,7 @@ import json
 import sys
 from collections import Counter
 from pathlib import Path
+from textwrap import dedent
 from xml.etree import ElementTree
 
 import pandas as pd
@@ -339,6 +340,40 @@ def test_two_versions_in_one_run(toy):
     Path("another-jax-2.0").symlink_to(sys.executable)
     run.run("toy", "--subject-python", "./another-jax-2.0", "--subject-python", "./python-jax-2.0")
     assert "both give the column toy.subject-2.0-cpu8-shardy: judge them in two runs" in run.result.stderr.str()
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "xdist"])
+def test_two_subjects_in_one_run(toy, workers):
+    """One has no JAX but a contract that it keeps; each is judged where its version has the rules in force."""
+    run = toy("fine", "wrong", "raise")
+    other = kit_toy.SUBJECT.replace('"jax": version or "1.0"', '"contract": "2.0"')
+    (run.path / "other.py").write_text(dedent(other))
+    run.run("toy", "--subject", "toy.other", "--partitioner", "both", *workers)
+    cells = Counter((line["subject"], line["version"], line["partitioner"]) for line in run.of("cell"))
+    assert cells == {
+        ("toy.subject", "1.0", "shardy"): 8,
+        ("toy.subject", "1.0", "gspmd"): 8,
+        ("toy.other", "2.0", "shardy"): 10,
+        ("toy.other", "2.0", "gspmd"): 10,
+    }
+    assert run.observed == {"fine": 4, "wrong": 4, "raise": 4}
+    head = run.lines[0]
+    assert (head["subject"], head["version"], head["target"], head["selected"]) == (None, None, "cpu:8", False)
+    assert run.lines[-1]["complete"] is True
+    assert "conformance: toy.subject and toy.other on cpu:8, shardy and gspmd, in " in run.text
+    table = [line.split() for line in run.text.splitlines() if line.startswith("  toy.")]
+    assert [line[:3] for line in table] == [
+        ["toy.subject", "1.0", "shardy"],
+        ["toy.subject", "1.0", "gspmd"],
+        ["toy.other", "2.0", "shardy"],
+        ["toy.other", "2.0", "gspmd"],
+    ]
+    assert "run 'TOY-01[wrong]@toy.other-2.0-gspmd'" not in run.text
+    assert "run 'TOY-01[wrong]@toy.other-2.0-cpu8-gspmd'" in run.text
+    run.run("toy", "--subject", "toy.other", "-k", "toy.other and TOY-03")
+    assert set(run.observed) == {"fine", "raise"}
+    assert {line["subject"] for line in run.of("cell")} == {"toy.other"}
+    assert run.lines[0]["selected"] is True
 
 
 @pytest.mark.parametrize(

@@ -92,9 +92,10 @@ def start(monkeypatch, tmp_path):
     """A run of judgements; the pool is at its `_pool` until it finishes."""
     monkeypatch.setattr(run, "Pool", Pool)
 
-    def start(pythons=(sys.executable,), **judgements):
+    def start(pythons=(sys.executable,), subjects=("stock",), **judgements):
         record = tmp_path / "a.jsonl"
-        asked = Options(tuple(Configuration("stock", it, "cpu:8", "shardy") for it in pythons), (), 60.0, 1, record)
+        there = tuple(Configuration(it, python, "cpu:8", "shardy") for it in subjects for python in pythons)
+        asked = Options(there, (), 60.0, 1, record)
         contract = Contract({"put": Chapter("PUT", "t", tuple(RULES.values()))}, (), RULES)
         it = run.Run(contract, Waivers([]), asked, records.Writer(record))
         cells = [
@@ -235,6 +236,11 @@ def test_no_room_for_hosts_is_a_mistake(start, monkeypatch):
     monkeypatch.setattr(Pool, "open", open)
     with pytest.raises(Mistake, match=r"no host can be started: .*No space left"):
         start(points=POINTS)
+
+
+def test_an_argument_that_reads_like_a_module_cannot_be_told_apart(start):
+    with pytest.raises(Mistake, match=r"--subject my:a and my.a both give the column my.a-1.0-cpu8-shardy: judge them"):
+        start(subjects=("my:a", "my.a"), points=POINTS)
 
 
 def test_two_pythons_of_one_version_cannot_be_told_apart(start):

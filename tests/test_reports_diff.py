@@ -112,6 +112,19 @@ def test_configurations_pair_by_what_varies_within_a_file(tmp_path: Path, a: Any
     assert change.exit == (3 if change.only_a else 0)
 
 
+def test_runs_of_several_subjects_pair_each_with_its_like(tmp_path: Path) -> None:
+    def both(version: str) -> list[Any]:
+        return [*places(version, "shardy gspmd"), *places("0.12.0", "shardy gspmd", subject="model")]
+
+    pairs = diff(tmp_path, both("0.7.2"), both("0.10.2")).pairs
+    assert [f"{a.name} {b.name}" for a, b in pairs] == [
+        "stock-0.7.2-cpu8-shardy stock-0.10.2-cpu8-shardy",
+        "stock-0.7.2-cpu8-gspmd stock-0.10.2-cpu8-gspmd",
+        "model-0.12.0-cpu8-shardy model-0.12.0-cpu8-shardy",
+        "model-0.12.0-cpu8-gspmd model-0.12.0-cpu8-gspmd",
+    ]
+
+
 def test_where_pairing_would_be_a_guess_the_user_chooses(tmp_path: Path) -> None:
     a, b = places("1 2", "shardy"), places("3", "shardy", verdict="deviates")
     with pytest.raises(DiffError, match="--a and --b"):

@@ -421,6 +421,29 @@ PUT-01 MUST: Sentence of PUT-01.
     assert "new: 9 cells, 9 hold" in capsys.readouterr().out, "PUT-02 is in force from 0.5 on"
 
 
+def test_the_model_has_no_ledger_and_is_no_trouble(
+    tmp_path: Path, there: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its columns stand beside those of stock in a run; the run itself says whether they conform."""
+    sides = [
+        (configuration(version=version, subject=subject), *judged({}, version=version, subject=subject))
+        for subject, version in (("stock", "0.6.2"), ("model", "0.12.0"), ("fault:it", "0.12.0"))
+    ]
+    cells = [line for _, *of in sides for line in of]
+    path = write(tmp_path / "r", header(), *(line for side in sides for line in side), footer(*cells))
+    said = "No ledgers of model, fault:it are kept: the run itself says whether it"
+    run("check", path, "--ledgers", there)
+    assert capsys.readouterr().out.startswith(said)
+    assert run("write", path, "--ledgers", there) == 0
+    assert "model-0.12.0-cpu8-shardy: no ledger is kept of it" in capsys.readouterr().out
+    assert not [*there.glob("model*"), *there.glob("fault*")]
+    assert run("check", path, "--ledgers", there) == 0
+    assert "1 ledger compared: the same." in capsys.readouterr().out
+    path = write(tmp_path / "r", header(), *sides[1], footer(*sides[1][1:]))
+    assert run("check", path, "--ledgers", there) == 0
+    assert capsys.readouterr().out.count("\n") == 1
+
+
 def test_another_subject_differs_readably(tmp_path: Path, there: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cells = judged(bad("DEV-01", CASES[1], observed={"shares": "some"}), version="0.6.2", subject="mine")
     path = write(tmp_path / "r", header(), configuration(version="0.6.2", subject="mine"), *cells, footer(*cells))

@@ -110,6 +110,25 @@ def test_two_versions_with_every_verdict_but_those_of_a_broken_run_fit_in_a_tabl
     ]
 
 
+def test_two_subjects_fit_in_a_table(tmp_path: Path) -> None:
+    places = [
+        {"subject": subject, "version": version, "partitioner": partitioner}
+        for subject, version in (("stock", "0.12.0.1"), ("model", "0.12.0"))
+        for partitioner in ("shardy", "gspmd")
+    ]
+    verdicts = ("conforms", "permitted", "deviates", "crashed", "unsupported")
+    cells = [cell(case=v, verdict=v, waiver="PUT-01/x", **place) for place in places for v in verdicts]
+    lines = table(run_of(tmp_path, *cells))
+    assert lines[0] == "cpu:8"
+    assert [line.rstrip("0123456789 ") for line in lines[5:9]] == [
+        "  stock 0.12.0.1 shardy",
+        "  stock 0.12.0.1 gspmd",
+        "  model 0.12.0 shardy",
+        "  model 0.12.0 gspmd",
+    ]
+    assert {len(line) for line in lines[5:9]} == {len(lines[3])}
+
+
 def test_columns_never_touch(tmp_path: Path) -> None:
     cells = [cell(case=verdict, verdict=verdict) for verdict in VERDICTS[:4]]
     seen = set()

@@ -17,7 +17,7 @@ from .cases import Case, Judgement
 from .cells import Layout, Look, lay_out
 from .columns import CellName, Column, parse, target_problem
 from .explain import explain
-from .options import executable
+from .options import executable, holder, holds_jax
 from .rules import Contract, Rule
 from .run import Result, unobserved
 from .strict import Mistake
@@ -45,13 +45,16 @@ def find(package: str, name: str, python: str, subject: str | None, take: Take) 
         raise Mistake(f"{name}: its target, {asked.target}, is wrong: {wrong}")
     rule, layout = _find(package, contract, asked)
     case, together, questions = _case(layout, rule, asked.case)
-    configuration = Configuration(subject or asked.subject, executable(python), asked.target, asked.partitioner)
+    subject = subject or asked.subject
+    configuration = Configuration(subject, holder(subject, executable(python)), asked.target, asked.partitioner)
     judgement = layout.judgement
     request = Request(configuration, judgement.probe, case.id, case.data(), judgement.limit)
     hello, outcome = take(configuration, request, f"{package}.probes")
     column = Column(configuration, hello)
-    if hello.problem is None and column.spelled != asked.version:
-        raise Mistake(f"the cell is of version {asked.version}, {python} has {column.spelled}: give --subject-python")
+    if hello.problem is None and column.spelled != asked.version and subject == asked.subject:
+        here = f"{python} has {column.spelled}: give --subject-python"
+        kept = f"{subject} keeps the contract of {column.spelled}"
+        raise Mistake(f"the cell is of version {asked.version}, {here if holds_jax(subject) else kept}")
     there = tuple(it for it in together if it.in_force(column.version))
     if rule not in there:
         raise Mistake(f"{rule.id} is not in force in {column.version}: since {rule.since}, until {rule.until or 'now'}")

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from impl.host import Configuration, Hello
+from impl.host import Configuration, Hello, home
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Column:
 
     @cached_property
     def name(self) -> str:
-        """The end of a cell name: stock-0.10.2-cpu8-shardy."""
+        """The end of a cell name: stock-0.10.2-cpu8-shardy, or fault.shares-0.12.0-cpu8-shardy for fault:shares."""
         it = self.configuration
-        return f"{it.subject}-{self.spelled}-{it.target.replace(':', '')}-{it.partitioner}"
+        return f"{it.subject.replace(':', '.')}-{self.spelled}-{it.target.replace(':', '')}-{it.partitioner}"
 
 
 @dataclass(frozen=True)
@@ -81,4 +81,12 @@ def parse(name: str) -> CellName | None:
     if match is None:
         return None
     parts = match.groupdict()
-    return CellName(**{**parts, "target": parts["target"].replace("cpu", "cpu:")})
+    return CellName(
+        **{**parts, "subject": _subject(parts["subject"]), "target": parts["target"].replace("cpu", "cpu:")}
+    )
+
+
+def _subject(spelled: str) -> str:
+    """The subject that a name has: what follows one of this project's own is its argument."""
+    name, _, argument = spelled.partition(".")
+    return f"{name}:{argument}" if argument and home(name) is not None else spelled

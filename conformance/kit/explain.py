@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from .columns import parse
 from .run import Result
 
 WIDTH = 80
@@ -27,9 +28,12 @@ def explain(result: Result) -> str:
 
 def command(result: Result) -> str:
     """What runs one cell alone, in the foreground."""
-    python = result.cell.look.column.configuration.python
-    there = "" if python == sys.executable else f" --subject-python {shlex.quote(python)}"
-    return f"python -m conformance run '{result.cell.name}'{there}"
+    name, it = result.cell.name, result.cell.look.column.configuration
+    there = "" if it.python == sys.executable else f" --subject-python {shlex.quote(it.python)}"
+    meant = parse(name)
+    if meant is None or meant.subject != it.subject:  # a module's argument reads as a module in it
+        there += f" --subject {it.subject}"
+    return f"python -m conformance run '{name}'{there}"
 
 
 def fields(data: Mapping[str, Any]) -> str:

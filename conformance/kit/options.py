@@ -18,6 +18,11 @@ from .columns import PARTITIONERS, target_problem
 from .rules import Contract
 from .strict import Mistake
 
+SUBJECTS = ("stock",)
+"""What is judged where nothing else is asked for."""
+WITHOUT_JAX = ("model", "fault")
+LONGEST = 200
+
 
 @dataclass(frozen=True)
 class Options:
@@ -37,7 +42,7 @@ class Options:
 def options(
     contract: Contract,
     *,
-    subject: str,
+    subjects: Sequence[str],
     pythons: Sequence[str],
     target: str,
     partitioner: str,
@@ -47,8 +52,11 @@ def options(
     record: Path,
 ) -> Options:
     """The options, or a `Mistake` about the first one that cannot be."""
-    if not re.fullmatch(r"\w+(\.\w+)*", subject):
-        raise Mistake(f"--subject {subject}: give a name such as stock, or a module such as my.subject")
+    for subject in subjects:
+        if wrong := subject_problem(subject):
+            raise Mistake(f"--subject {subject}: {wrong}")
+    if len(set(subjects)) < len(subjects):
+        raise Mistake(f"--subject {_twice(subjects)} is given twice; give each subject once")
     if wrong := target_problem(target):
         raise Mistake(f"--target {target}: {wrong}")
     if partitioner not in (*PARTITIONERS, "both"):
@@ -60,10 +68,40 @@ def options(
             raise Mistake(f"--rule {pattern}: no rule of the contract matches; {_hint(pattern, contract)}")
     partitioners = PARTITIONERS if partitioner == "both" else (partitioner,)
     found = [executable(python) for python in pythons] or [sys.executable]
-    configurations = tuple(Configuration(subject, python, target, it) for python in found for it in partitioners)
-    if len(set(configurations)) < len(configurations):
+    if len(set(found)) < len(found):
         raise Mistake(f"--subject-python {_twice(found)} is given twice; give each Python once")
+    configurations = tuple(
+        Configuration(subject, python, target, it)
+        for subject in subjects or SUBJECTS
+        for python in dict.fromkeys(holder(subject, python) for python in found)
+        for it in partitioners
+    )
     return Options(configurations, tuple(rules), cell_timeout, hosts, record)
+
+
+def subject_problem(subject: str) -> str | None:
+    """Why there is no such subject, as far as can be told before its process starts."""
+    if not re.fullmatch(r"\w+(\.\w+)*(:[\w.+]+)?", subject) or len(subject) > LONGEST:
+        return "give a name such as stock, or a module such as my.subject; with an argument, model:0.8.3"
+    name, _, argument = subject.partition(":")
+    if name == "fault":
+        from impl import faults
+
+        try:
+            faults.find(argument)
+        except LookupError as error:
+            return str(error)
+    return None
+
+
+def holds_jax(subject: str) -> bool:
+    """Whether a subject needs the Python that holds JAX. This project's model and its faults do not."""
+    return subject.partition(":")[0] not in WITHOUT_JAX
+
+
+def holder(subject: str, python: str) -> str:
+    """The Python that holds a subject, where `python` is the one that holds JAX."""
+    return python if holds_jax(subject) else sys.executable
 
 
 def _hint(pattern: str, contract: Contract) -> str:

@@ -20,7 +20,7 @@ from .cells import Cell
 from .columns import item_name, parse
 from .ending import ending
 from .explain import explain
-from .options import options
+from .options import SUBJECTS, options
 from .run import Result, Run
 from .strict import Mistake
 
@@ -35,7 +35,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 OPTIONS: dict[str, dict[str, Any]] = {
-    "--subject": {"default": "stock", "help": "what is judged: a name such as stock, or a module"},
+    "--subject": {
+        "action": "append",
+        "default": [],
+        "metavar": "NAME[:ARGUMENT]",
+        "help": f"what is judged: stock, a module, ...; repeatable (default: {' and '.join(SUBJECTS)})",
+    },
     "--subject-python": {
         "action": "append",
         "default": [],
@@ -187,7 +192,7 @@ class Conformance:
             known = waivers.load(SUITE / "waivers", contract)
             asked = options(
                 contract,
-                subject=option.subject,
+                subjects=option.subject,
                 pythons=option.subject_python,
                 target=option.target,
                 partitioner=option.partitioner,
@@ -225,9 +230,13 @@ class Conformance:
             return []
         asked = self.run.options
         pythons = dict.fromkeys(it.python for it in asked.configurations)
-        partitioners = dict.fromkeys(it.partitioner for it in asked.configurations)
-        it = asked.configurations[0]
-        return [f"conformance: {it.subject} on {it.target}, {' and '.join(partitioners)}, in {', '.join(pythons)}"]
+        subjects, partitioners = (
+            dict.fromkeys(getattr(it, part) for it in asked.configurations) for part in ("subject", "partitioner")
+        )
+        target = asked.configurations[0].target
+        return [
+            f"conformance: {' and '.join(subjects)} on {target}, {' and '.join(partitioners)}, in {', '.join(pythons)}"
+        ]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pycollect_makeitem(

@@ -263,11 +263,16 @@ def _clash(first: Look, second: Look) -> str:
 
 
 def _tell_apart(columns: Sequence[Column]) -> None:
-    """Two Pythons that hold the same version would give their cells the same names."""
-    homes: dict[str, str] = {}
+    """Two Pythons that hold the same version would give their cells the same names, and so would a:b and a.b."""
+    first: dict[str, Column] = {}
     for column in columns:
-        python = column.configuration.python
-        if homes.setdefault(column.name, python) != python:
+        one, other = first.setdefault(column.name, column).configuration, column.configuration
+        if one != other:
             problem = f" ({column.hello.problem})" if column.hello.problem else ""
-            both = f"--subject-python {homes[column.name]} and {python}"
+            pair = (
+                ("", one.subject, other.subject)
+                if one.python == other.python
+                else ("-python", one.python, other.python)
+            )
+            both = "--subject{} {} and {}".format(*pair)
             raise Mistake(f"{both} both give the column {column.name}{problem}: judge them in two runs")

@@ -6,12 +6,14 @@ import importlib.util
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal
 
 PACKAGES = {"fault": "faults"}
 """Where this project's own subjects are in `impl`, if not under their names."""
 
 
+@cache
 def home(name: str) -> str | None:
     """The module of one of this project's own subjects; None for anybody else's."""
     module = f"impl.{PACKAGES.get(name, name)}"

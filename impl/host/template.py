@@ -1,8 +1,8 @@
 """The template: a process that has imported the subject, started no backend, and forks hosts on request.
 
 It speaks JSON packets over a Unix socket. `{"fork": n, "partitioner": p, "argument": a}`, with two descriptors
-(channel, stderr), asks for a host and is answered `{"forked": n, "pid": p}`; `{"exited": n, "status": s}` tells what waitpid
-said. When the judge's end closes, every host goes, and so does the template.
+(channel, stderr), asks for a host and is answered `{"forked": n, "pid": p}`; `{"exited": n, "status": s}` tells what
+waitpid said. When the judge's end closes, every host goes, and so does the template.
 """
 
 from __future__ import annotations

@@ -1,0 +1,90 @@
+"""Deliberately broken models: each takes one step of the executable model wrongly, and names the rules that it breaks.
+
+A module for each chapter, `put.py` and `dev.py`. As a subject, `fault:NAME` is the model with that fault.
+"""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from impl.model.model import Model
+    from impl.model.subject import Subject
+
+M = TypeVar("M", bound="type[Model]")
+LIST = "python -m conformance faults --list"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One way to be wrong. It breaks the rules in `breaks`, and beside them, unavoidably, those in `also`."""
+
+    name: str
+    breaks: tuple[str, ...]
+    also: tuple[str, ...]
+    model: type[Model]
+    why: str
+
+
+FAULTS: dict[str, Fault] = {}
+"""Every fault by its name."""
+
+
+def fault(*breaks: str, also: Iterable[str] = ()) -> Callable[[M], M]:
+    """Registers a class of the model as a fault, `CopyIsAlias` as `copy_is_alias`; its docstring says what is wrong."""
+
+    def register(model: M) -> M:
+        name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", model.__name__).lower()
+        why = " ".join((inspect.cleandoc(model.__doc__ or "")).split())
+        if name in FAULTS:
+            raise ValueError(f"{model.__module__} has a second fault {name}; call it otherwise")
+        if not breaks or not why:
+            raise ValueError(f"fault {name}: say which rules it breaks, and in its docstring what it does wrong")
+        if twice := sorted({id for id in (*breaks, *also) if [*breaks, *also].count(id) > 1}):
+            raise ValueError(f"fault {name} names {', '.join(twice)} twice")
+        FAULTS[name] = Fault(name, breaks, tuple(also), model, why)
+        return model
+
+    return register
+
+
+def find(name: str) -> Fault:
+    """The fault of that name; LookupError, in one line, where there is none."""
+    if name in FAULTS:
+        return FAULTS[name]
+    if not name:
+        raise LookupError(f"which one? write fault:NAME; {LIST} lists them")
+    near = ", ".join(get_close_matches(name, FAULTS, 3, 0.5))
+    raise LookupError(f"there is no fault {name}; {f'near it: {near}; ' if near else ''}{LIST} lists them all")
+
+
+def environment(target: str) -> dict[str, str]:
+    """What the model asks for."""
+    from impl import model
+
+    return model.environment(target)
+
+
+def load() -> None:
+    """Loads the model; the faults are there."""
+    from impl import model
+
+    model.load()
+
+
+def start(target: str, partitioner: str, name: str = "") -> Subject:
+    """The model with that fault."""
+    from impl import model
+
+    return model.start(target, partitioner, model=find(name).model)
+
+
+for _module in pkgutil.iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")
