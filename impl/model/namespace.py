@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
+import numpy as np
+
 from impl.host.names import Names, offer
 
 from . import meshes, trees
 from .arrays import Array
-from .avals import ShapeDtypeStruct
+from .avals import WEAK, WIDER, ShapeDtypeStruct
 from .layouts import Format, Layout
 from .meshes import AbstractMesh, AxisType, Mesh
 from .model import Model
@@ -26,6 +29,10 @@ DATED = {
     "make_mesh": "make_mesh",
 }
 """The names that were not always there, with the promise that brought them."""
+
+
+DTYPES = [name for name in WIDER if name not in WEAK.values()]
+"""The names of types of numbers in `jax.numpy`."""
 
 
 def of(model: Model) -> Names:
@@ -46,7 +53,7 @@ def table(model: Model) -> dict[str, Any]:
         "clear_caches": model.clear_caches,
         "default_device": model.default_device_is,
         "device_get": model.device_get,
-        "device_put": model.device_put,
+        "device_put": model.device_put if model.contract.promises("device_put.flags") else _without_flags(model),
         "devices": model.devices,
         "errors.JaxRuntimeError": RuntimeError,
         "eval_shape": model.eval_shape,
@@ -79,11 +86,27 @@ def table(model: Model) -> dict[str, Any]:
         "vjp": model.vjp,
         "vmap": model.vmap,
         **{f"numpy.{name}": getattr(model, name) for name in NUMPY},
+        **{f"numpy.{name}": dtype for name, dtype in dtypes().items()},
     }
 
 
 NUMPY = ("broadcast_to", "concatenate", "matmul", "max", "mean", "reshape", "sum", "transpose", "where")
-"""The names of `jax.numpy` that the model has."""
+"""The functions of `jax.numpy` that the model has."""
+
+
+def dtypes() -> dict[str, Any]:
+    """The types of numbers: NumPy's, and those that it lacks."""
+    found = {name: getattr(np, name, None) or getattr(ml_dtypes, name, None) for name in DTYPES}
+    return {name: dtype for name, dtype in found.items() if dtype is not None}
+
+
+def _without_flags(model: Model) -> Callable[..., Any]:
+    """device_put as it was before its flags."""
+
+    def device_put(x: Any, device: Any = None) -> Any:
+        return model.device_put(x, device)
+
+    return device_put
 
 
 def _with_devices(model: Model, make: Callable[..., Any]) -> Callable[..., Any]:
