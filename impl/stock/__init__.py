@@ -11,6 +11,8 @@ import importlib
 import os
 from typing import TYPE_CHECKING
 
+from impl.host.targets import cpus
+
 if TYPE_CHECKING:
     from .subject import Subject
 
@@ -19,9 +21,7 @@ DEVICE_COUNT = "--xla_force_host_platform_device_count"
 
 def environment(target: str) -> dict[str, str]:
     """The environment that gives `target`; the user's other XLA flags stay."""
-    platform, _, count = target.partition(":")
-    if platform != "cpu" or not count.isdecimal() or int(count) < 1:
-        raise ValueError(f"unknown target {target}: write cpu:N, such as cpu:8")
+    count = cpus(target)
     theirs = [flag for flag in os.environ.get("XLA_FLAGS", "").split() if not flag.startswith(DEVICE_COUNT)]
     return {
         "JAX_PLATFORMS": "cpu",
