@@ -123,7 +123,7 @@ class Array(Operators):
 
     def __repr__(self) -> str:
         self.model.touch(self)
-        if self.aval.dtype.kind == "V" or not self.is_fully_addressable:
+        if not isinstance(self.dtype, np.dtype) or not self.is_fully_addressable:
             return f"Array(shape={self.shape}, dtype={self.dtype})"
         return f"Array({np.array2string(self.model.value(self), separator=', ')}, dtype={self.dtype})"
 
@@ -186,7 +186,7 @@ class Arrays:
     def view(self, x: Array) -> np.ndarray:
         """The value for the host's eyes: one shard's own memory where that is all of it. Its bytes stay. PUT-30."""
         self.touch(x)
-        if x.aval.dtype.kind == "V":
+        if not isinstance(x.dtype, np.dtype):
             raise TypeError(f"an array of dtype {x.dtype} has no numbers that NumPy knows; ask for its key_data")
         if not x.is_fully_addressable:
             raise RuntimeError(f"an array over the devices of other processes cannot be read whole: {x.sharding}")
@@ -199,7 +199,7 @@ class Arrays:
     def lend(self, x: Array) -> np.ndarray:
         """The memory of an array of which one buffer is all; from now on that is not written over. PUT-30."""
         self.touch(x)
-        x.buffers[0].viewed = True
+        x.buffers[0].seen = True
         return x.buffers[0].data
 
     def value(self, x: Array) -> np.ndarray:
@@ -243,7 +243,7 @@ class Arrays:
 
     def reusable(self, buffer: Buffer, device: Device, kind: str, part: np.ndarray, order: tuple[int, ...]) -> bool:
         """Whether a new shard may be written over a donated buffer, which nobody else sees. PUT-30, PUT-39, PUT-77."""
-        if buffer.lent or buffer.viewed or (buffer.device, buffer.kind) != (device, kind):
+        if buffer.seen or (buffer.device, buffer.kind) != (device, kind):
             return False
         old = buffer.data
         return (old.shape, old.dtype) == (part.shape, part.dtype) and lies_in(old, order)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 
 from .devices import Device
@@ -12,16 +10,14 @@ from .devices import Device
 class Buffer:
     """The bytes of one shard. Arrays that hold the same buffer share its fate; a buffer is deleted once, for all.
 
-    `lent` memory is the host's own: JAX never writes to it. `viewed` memory has been handed out as a host view, whose
-    bytes never change: it is not written over either.
+    `lent` memory is the host's own. Memory that is `seen` elsewhere, by another buffer or by the host as a view, never
+    changes: nothing is written over it.
     """
 
-    __slots__ = ("_data", "device", "kind", "lent", "viewed")
+    __slots__ = ("_data", "device", "kind", "lent", "seen")
 
-    def __init__(
-        self, device: Device, kind: str, data: np.ndarray, *, lent: bool = False, viewed: bool = False
-    ) -> None:
-        self.device, self.kind, self.lent, self.viewed = device, kind, lent, viewed
+    def __init__(self, device: Device, kind: str, data: np.ndarray, *, lent: bool = False, seen: bool = False) -> None:
+        self.device, self.kind, self.lent, self.seen = device, kind, lent, seen
         self._data: np.ndarray | None = data
 
     @property
@@ -40,6 +36,11 @@ class Buffer:
         """Where its bytes lie: the first address, and one past the last."""
         start: int = self.data.ctypes.data
         return start, start + self.data.nbytes
+
+    def again(self) -> Buffer:
+        """Another buffer over the same memory, with a fate of its own."""
+        self.seen = True
+        return Buffer(self.device, self.kind, self.data, lent=self.lent, seen=True)
 
     def delete(self) -> None:
         self._data = None
@@ -71,8 +72,3 @@ def lies_in(data: np.ndarray, order: tuple[int, ...]) -> bool:
     """Whether a shard's memory has that order of dimensions."""
     whole = (*order, *range(len(order), data.ndim))
     return bool(data.transpose(whole).flags.c_contiguous)
-
-
-def once(buffers: list[Buffer]) -> bool:
-    """Whether no buffer is there twice."""
-    return all(a is not b for a, b in itertools.combinations(buffers, 2))

@@ -112,17 +112,11 @@ class Puts(Arrays):
         """Puts an array; donating it is never an error. PUT-06, PUT-07, PUT-08, PUT-15, PUT-16."""
         self.touch(x)
         place = self.place(x, target)
-        if row.alias and (place.sharding, place.layout, self.commits(x, target)) == (x.sharding, x.layout, x.committed):
-            return self.original(x)
         buffers = self.lay(x, place, row)
         y = Array(self._model, x.aval, place.sharding, buffers, self.commits(x, target), place.layout)
         if row.donate:
             self.donated(x)
         return y
-
-    def original(self, x: Array) -> Array:
-        """What a put gives that may alias and changes nothing. PUT-09."""
-        return x
 
     def place(self, x: Any, target: Target) -> Place:
         """Where a leaf is to lie: where it was told to, or where it lies. PUT-07, PUT-33, PUT-34."""
@@ -176,12 +170,12 @@ class Puts(Arrays):
         return self.copy(x, moves, position, device, kind, layout)
 
     def share(self, buffer: Buffer) -> Buffer:
-        """The same buffer for input and output, whose fates are one from now on. PUT-10."""
-        return buffer
+        """The memory of an input in the output's hands too; each goes its own way. PUT-09, PUT-10, PUT-29."""
+        return buffer.again()
 
     def move(self, buffer: Buffer) -> Buffer:
         """The memory of a donated buffer in the output's hands. PUT-13, PUT-14, PUT-77."""
-        return Buffer(buffer.device, buffer.kind, buffer.data, viewed=buffer.viewed)
+        return Buffer(buffer.device, buffer.kind, buffer.data, seen=buffer.seen)
 
     def copy(self, x: Array, moves: plan.Plan, position: int, device: Device, kind: str, layout: Order) -> Buffer:
         """A shard on memory of its own, put together from pieces.
@@ -195,7 +189,7 @@ class Puts(Arrays):
         return Buffer(device, kind, data)
 
     def donated(self, x: Array) -> None:
-        """A donated input is deleted, as a whole. PUT-11, PUT-12, PUT-29, PUT-31, PUT-32, PUT-47."""
+        """A donated input is deleted, as a whole. PUT-11, PUT-12, PUT-31, PUT-32, PUT-47."""
         self.release(x)
 
     # --- a value of the host's ----------------------------------------------------------------------------------------
@@ -211,7 +205,7 @@ class Puts(Arrays):
             kind = kind_of(place.sharding, device)
             alone = len(place.sharding.ordered) == 1 and kind == device.default_memory().kind
             if alone and data is value and self.borrows(data, place.layout, row):
-                buffers.append(Buffer(device, kind, data.view(), lent=True))
+                buffers.append(Buffer(device, kind, data.view(), lent=True, seen=True))
             else:
                 buffers.append(Buffer(device, kind, self.taken(data[tiles.index(position)], place.layout)))
         return Array(self._model, aval, place.sharding, tuple(buffers), self.commits(value, target), place.layout)
