@@ -387,6 +387,20 @@ def test_an_argument_is_told_at_the_start_and_shares_the_template(pool):
     assert [outcome.status for outcome in run(pool, crash, wings)] == ["crashed", "ended"]  # a second host knows it too
 
 
+def test_a_configuration_that_is_let_go_leaves_in_order_and_the_others_stay(pool):
+    other = replace(TOY, partitioner="gspmd")
+    run(pool, *(ask("fine", i, n=i) for i in range(3)), ask("delayed"))
+    pool.open(other)
+    pool.leave(TOY)
+    talks = {it: pool.lanes[it].talks for it in (TOY, other)}
+    assert [it.status for it in run(pool, *(replace(ask("slow", i), configuration=other) for i in range(30)))]
+    pool.close()
+    assert [request for request, _ in pool.late()] == [ask("delayed")], "what comes late is blamed still"
+    assert gone(talk.child.pid for of in talks.values() for talk in of)
+    assert pool.counts()["observations"] == 34
+    assert pool.incidents() == []
+
+
 def test_a_template_that_dies_is_the_environments_fault(monkeypatch):
     monkeypatch.setenv("TOY_FAULT", "template dies")
     pool = Pool(probes=PROBES, fork=True)

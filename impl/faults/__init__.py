@@ -81,9 +81,10 @@ def load() -> None:
 
 def start(target: str, partitioner: str, name: str = "") -> Subject:
     """The model with that fault."""
-    from impl import model
+    from impl.model.subject import Subject
 
-    return model.start(target, partitioner, model=find(name).model)
+    devices = int(target.rpartition(":")[2])
+    return Subject(partitioner, find(name).model(devices, partitioner=partitioner))
 
 
 for _module in pkgutil.iter_modules(__path__):

@@ -81,6 +81,7 @@ class Lane:
         self.launched = 0  # workers so far
         self.worked = False  # whether a host of it ever began a request
         self.stillborn = 0  # fresh hosts in a row that died before they did
+        self.leaving = False  # nothing more is wanted of it
 
     @property
     def talks(self) -> list[Talk]:
@@ -112,7 +113,7 @@ class Pool:
         self.blamed: list[tuple[Request, Outcome]] = []
         self.unblamed: list[Incident] = []
         self.reruns = 0
-        self.closing = False
+        self.forgotten = 0  # observations of configurations that were let go
         self.listened = time.monotonic()
 
     # What the judge asks.
@@ -161,21 +162,21 @@ class Pool:
     def counts(self) -> dict[str, int]:
         """Observations begun, reruns (suspects and replays) apart, and hosts that replaced another."""
         return {
-            "observations": sum(attempt.number > 0 for attempt in self.attempts.values()),
+            "observations": self.forgotten + sum(attempt.number > 0 for attempt in self.attempts.values()),
             "reruns": self.reruns,
             "restarts": sum(lane.launched - self.hosts for lane in self.lanes.values()),
         }
 
+    def leave(self, configuration: Configuration) -> None:
+        """Lets go of a configuration of which nothing more will be asked; its outcomes are forgotten."""
+        self._leave(self._lane(configuration))
+        mine = [request for request in self.attempts if request.configuration == configuration]
+        self.forgotten += sum(self.attempts.pop(request).number > 0 for request in mine)
+
     def close(self) -> None:
         """Lets the hosts linger and leave, settles what their deaths mean, and ends everything."""
-        self.closing = True
         for lane in self.lanes.values():
-            lane.queue.clear()
-            for talk in lane.workers:
-                if talk.sent or talk.hello is None:  # nobody waits for what it would answer
-                    self._end(talk, "unwanted")
-                else:
-                    talk.close()
+            self._leave(lane)
         while any(lane.talks for lane in self.lanes.values()):
             self._pump()
         self.kill()
@@ -201,6 +202,15 @@ class Pool:
             self.lanes[configuration] = lane = Lane(configuration, self.launchers[key])
             self._tend(lane)
         return self.lanes[configuration]
+
+    def _leave(self, lane: Lane) -> None:
+        lane.leaving = True
+        lane.queue.clear()
+        for talk in lane.workers:
+            if talk.sent or talk.hello is None:  # nobody waits for what it would answer
+                self._end(talk, "unwanted")
+            elif not talk.closed:
+                talk.close()
 
     def _launch(self, lane: Lane) -> Talk:
         asked = lane.configuration
@@ -247,7 +257,7 @@ class Pool:
         if lane.problem is not None:
             while lane.queue:
                 lane.queue.popleft().outcome = Outcome("not_run", reason=lane.problem)
-        elif not self.closing:
+        elif not lane.leaving:
             while len(lane.workers) < self.hosts or self._stuck(lane):
                 lane.workers.append(self._launch(lane))
                 lane.launched += 1
