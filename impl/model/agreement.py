@@ -1,0 +1,251 @@
+"""Device agreement: the sides of a call, whether they agree, and what is said where they do not.
+
+Sides are the arguments, their in_shardings, the out_shardings, what the program holds (constraints, shard_maps, puts,
+jits within) and the mesh that set_mesh set. They agree if they lie on the same devices in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .arrays import Array
+from .avals import Aval, ShapeDtypeStruct
+from .contexts import Contexts
+from .devices import Device
+from .meshes import Mesh
+from .programs import Equation, Program, Var
+from .shardings import NamedSharding, Sharding, abstract
+from .specs import PartitionSpec
+
+
+@dataclass(frozen=True, eq=False)
+class Argument:
+    """An array among the arguments of a call: what it is called and at which position, and what the call asks of it.
+
+    `committed` is where it lies, unless it is committed nowhere; `wanted` is its in_sharding.
+    """
+
+    name: str
+    position: int | None
+    value: Any
+    aval: Aval
+    committed: Sharding | None
+    wanted: Sharding | None = None
+    donated: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A program with its arguments and its out_shardings, one for each result; `eager` if no jit was asked for."""
+
+    program: Program
+    arguments: tuple[Argument, ...]
+    outs: tuple[Sharding | None, ...]
+    eager: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """What a call has on devices: which part of the call it is, and where that lies.
+
+    `name` and `position` are those of an argument, or of the one that an in_sharding is for.
+    """
+
+    part: str
+    sharding: Sharding
+    within: str
+    name: str = ""
+    position: int | None = None
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        return self.sharding.ordered
+
+
+PARTS = {
+    "argument": "argument",
+    "captured": "a captured array",
+    "in_shardings": "in_shardings",
+    "out_shardings": "out_shardings",
+    "constraint": "a sharding constraint",
+    "shard_map": "the mesh of a shard_map",
+    "jit": "the shardings of a jit inside",
+    "put": "a device_put",
+    "context": "the context mesh, which set_mesh set,",
+}
+"""What a message calls the parts of a call."""
+
+
+class Agreement(Contexts):
+    """The steps that refuse sides which lie apart."""
+
+    def agree(self, call: Call) -> Side | None:
+        """Refuses a call whose sides lie apart, every time anew; else gives a side, where the call runs.
+
+        Nothing has been compiled, moved or deleted when it does, and nothing is remembered of what it did.
+        DEV-01, DEV-02, DEV-14, DEV-15, DEV-16, DEV-17, DEV-18, DEV-19, DEV-32, DEV-36, DEV-56, DEV-58, DEV-59.
+        """
+        return self.agreed(call.program.name, self.sides(call))
+
+    def agreed(self, name: str, sides: Sequence[Side]) -> Side | None:
+        """Refuses the first side that lies apart from the one before all others; else gives that one."""
+        for other in sides[1:]:
+            if self.apart(sides[0], other):
+                raise self.refusal(name, sides[0], other)
+        return sides[0] if sides else None
+
+    def apart(self, one: Side, other: Side) -> bool:
+        """Whether two sides disagree, whatever parts of the call they are. DEV-03, DEV-04, DEV-05."""
+        return not self.same_devices(one.devices, other.devices)
+
+    def same_devices(self, some: Sequence[Device], others: Sequence[Device]) -> bool:
+        """The same devices in the same order, of the same platform; how they are cut is of no matter. DEV-20, DEV-54."""
+        return some == others
+
+    # --- which sides there are ----------------------------------------------------------------------------------------
+
+    def sides(self, call: Call) -> list[Side]:
+        """All sides of a call, in the order in which a message names them."""
+        return [
+            *self.argument_sides(call),
+            *self.in_sides(call),
+            *self.out_sides(call),
+            *self.program_sides(call.program),
+            *self.context_sides(),
+        ]
+
+    def argument_sides(self, call: Call) -> list[Side]:
+        """The arguments that are committed somewhere; the others agree with all. DEV-01, DEV-02, DEV-24, DEV-37."""
+        return [
+            Side("argument", it.committed, call.program.name, it.name, it.position)
+            for it in call.arguments
+            if it.committed is not None and self.counts_as_side(call, it)
+        ]
+
+    def counts_as_side(self, call: Call, argument: Argument) -> bool:
+        """An argument counts whether or not the program uses it. DEV-09."""
+        return True
+
+    def in_sides(self, call: Call) -> list[Side]:
+        """The in_shardings. DEV-03, DEV-05."""
+        return [
+            Side("in_shardings", it.wanted, call.program.name, it.name, it.position)
+            for it in call.arguments
+            if it.wanted is not None
+        ]
+
+    def out_sides(self, call: Call) -> list[Side]:
+        """The out_shardings. DEV-04, DEV-05."""
+        return [Side("out_shardings", it, call.program.name) for it in call.outs if it is not None]
+
+    def context_sides(self) -> list[Side]:
+        """The mesh that set_mesh set; that of `with mesh:` is none. DEV-30, DEV-34."""
+        mesh = self.mesh_that_places()
+        return [] if mesh is None else [Side("context", replicated_over(mesh), "")]
+
+    def program_sides(self, program: Program) -> Iterator[Side]:
+        """What a program holds, and the programs within it. DEV-06, DEV-07, DEV-08."""
+        for equation in program.equations:
+            yield from self.equation_sides(equation, program.name)
+
+    def equation_sides(self, equation: Equation, within: str) -> Iterator[Side]:
+        """The sides that one operation is or holds."""
+        if equation.name == "sharding_constraint":
+            yield from self.constraint_sides(equation, within)
+        elif equation.name == "shard_map":
+            yield from self.map_sides(equation, within)
+        elif equation.name == "jit":
+            yield from self.inner_sides(equation, within)
+        elif equation.name == "device_put":
+            yield from self.put_sides(equation, within)
+        for program in equation.params.get("programs", ()):
+            yield from self.program_sides(program)
+
+    def constraint_sides(self, equation: Equation, within: str) -> Iterator[Side]:
+        """A constraint, whether a sharding names its devices or the context does. DEV-06, DEV-33."""
+        yield from _side("constraint", equation.params["sharding"], within)
+
+    def map_sides(self, equation: Equation, within: str) -> Iterator[Side]:
+        """The mesh of a shard_map. DEV-07."""
+        yield Side("shard_map", replicated_over(equation.params["mesh"]), within)
+
+    def inner_sides(self, equation: Equation, within: str) -> Iterator[Side]:
+        """The in_shardings and out_shardings of a jit within. DEV-08."""
+        for sharding in (*equation.params["ins"], *equation.params["outs"]):
+            yield from _side("jit", sharding, within)
+
+    def put_sides(self, equation: Equation, within: str) -> Iterator[Side]:
+        """Where a put within a compiled program puts: it lays out anew, and moves nowhere else."""
+        yield from _side("put", equation.params["sharding"], within)
+
+    # --- operations one by one ----------------------------------------------------------------------------------------
+
+    def agree_one_by_one(self, program: Program, arguments: Sequence[Argument]) -> None:
+        """Refuses a program whose operations run one by one, as under grad and vmap, before the first of them runs.
+
+        Sides meet where an operation takes both; a put takes its operand elsewhere. DEV-02, DEV-30.
+        """
+        lies: dict[Var, Side | None] = {}
+        for var, it in zip(program.inputs, arguments, strict=True):
+            found = _side("argument", it.committed, program.name, it.name, it.position)
+            lies[var] = next(found, None)
+        for equation in program.equations:
+            sides = [side for var in equation.inputs if (side := lies.get(var)) is not None]
+            put = list(self.put_sides(equation, program.name)) if equation.name == "device_put" else None
+            if put is None:
+                sides += [*self.equation_sides(equation, program.name), *self.context_sides()]
+            self.agreed(program.name, sides)
+            home = next(iter(put or sides), None)
+            lies.update((var, home) for var in equation.outputs)
+
+    # --- what a refusal says ------------------------------------------------------------------------------------------
+
+    def refusal(self, name: str, one: Side, other: Side) -> Exception:
+        """The error that names two sides which lie apart. DEV-10, DEV-31, DEV-35, DEV-54, DEV-60, DEV-61."""
+        return ValueError(
+            f"{name} was called with {self.word(one)} and {self.word(other)}: "
+            "all that meets in one call has to lie on the same devices, in the same order"
+        )
+
+    def word(self, side: Side) -> str:
+        """A side in words."""
+        called = self.word_argument(side) if side.name else f" within {side.within}" if side.within else ""
+        return f"{self.word_part(side)}{called} on {self.word_devices(side.devices)}"
+
+    def word_part(self, side: Side) -> str:
+        """What a side is. DEV-13."""
+        return PARTS[side.part]
+
+    def word_argument(self, side: Side) -> str:
+        """Which argument it is, or is for. DEV-12, DEV-60, DEV-61."""
+        return f" {side.name}" if side.part == "argument" else f" for argument {side.name}"
+
+    def word_devices(self, devices: Sequence[Device]) -> str:
+        """The devices of a side, in order. DEV-11, DEV-31, DEV-35."""
+        return f"device ids {[device.id for device in devices]}{self.word_platform(devices)}"
+
+    def word_platform(self, devices: Sequence[Device]) -> str:
+        """Their platform, as other platforms have devices of the same ids. DEV-55."""
+        return f" of platform {devices[0].platform.upper()}"
+
+
+def committed_to(value: Any) -> Sharding | None:
+    """Where an argument is committed, or what stands for one; None if nowhere."""
+    if isinstance(value, Array):
+        return value.sharding if value.committed else None
+    return value.sharding if isinstance(value, ShapeDtypeStruct) else None
+
+
+def replicated_over(mesh: Mesh) -> NamedSharding:
+    """On every device of a mesh, whole."""
+    return NamedSharding(mesh, PartitionSpec())
+
+
+def _side(
+    part: str, sharding: Sharding | None, within: str, name: str = "", position: int | None = None
+) -> Iterator[Side]:
+    """A side, if there is a sharding that has devices."""
+    if sharding is not None and not abstract(sharding):
+        yield Side(part, sharding, within, name, position)

@@ -1,0 +1,109 @@
+"""What holds for a thread while it is within a context: meshes, a default device, and the functions being traced."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from .arrays import Arrays
+from .devices import Device
+from .meshes import Mesh
+
+if TYPE_CHECKING:
+    from .programs import Trace
+
+
+class Held(threading.local):
+    """What a thread has entered, the innermost last. A mesh is there with whether `set_mesh` set it."""
+
+    def __init__(self) -> None:
+        self.meshes: list[tuple[Mesh, bool]] = []
+        self.devices: list[Device | None] = []
+        self.traces: list[Trace] = []
+
+
+HELD = Held()
+
+
+def entered(mesh: Mesh) -> None:
+    """`with mesh:` begins."""
+    HELD.meshes.append((mesh, False))
+
+
+def left(mesh: Mesh) -> None:
+    """`with mesh:` ends."""
+    HELD.meshes.remove((mesh, False))
+
+
+@contextlib.contextmanager
+def tracing(trace: Trace) -> Iterator[None]:
+    """A function is traced: what it does is recorded there."""
+    HELD.traces.append(trace)
+    try:
+        yield
+    finally:
+        HELD.traces.pop()
+
+
+class SetMesh:
+    """A mesh that holds as soon as `set_mesh` is called: until the end of its `with`, or for good."""
+
+    def __init__(self, mesh: Mesh) -> None:
+        self._before = list(HELD.meshes)
+        HELD.meshes.append((mesh, True))
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *error: object) -> None:
+        HELD.meshes[:] = self._before
+
+
+class Contexts(Arrays):
+    """The steps that ask which context holds."""
+
+    def set_mesh(self, mesh: Mesh) -> SetMesh:
+        """The mesh that programs run on from now on. DEV-30, DEV-31, DEV-37."""
+        if not isinstance(mesh, Mesh):
+            raise ValueError(f"set_mesh takes a mesh with devices: got {mesh!r} of {type(mesh)}")
+        if HELD.traces:
+            raise ValueError(f"set_mesh was called within {HELD.traces[-1].name}, which is being traced")
+        return SetMesh(mesh)
+
+    def default_device_is(self, device: Device | None) -> contextlib.AbstractContextManager[None]:
+        """A context in which what nobody places lies on that device."""
+        if not isinstance(device, Device | None):
+            raise ValueError(f"default_device takes a device: got {device!r} of {type(device)}")
+        return _default(device)
+
+    def default_device(self) -> Device:
+        """Where lies what nobody places: on the device of the innermost context, else on the first. DEV-26."""
+        chosen = HELD.devices[-1] if HELD.devices else None
+        return chosen or self._model.devices()[0]
+
+    def mesh_in_context(self) -> Mesh | None:
+        """The mesh whose axes a bare spec names: that of the innermost context, of either kind. DEV-33, DEV-37."""
+        return HELD.meshes[-1][0] if HELD.meshes else None
+
+    def mesh_that_places(self) -> Mesh | None:
+        """The mesh that programs run on: that of the innermost context, if set_mesh set it. DEV-30, DEV-34."""
+        mesh, is_set = HELD.meshes[-1] if HELD.meshes else (None, False)
+        return mesh if is_set else None
+
+    def clear_caches(self) -> None:
+        """Nothing is kept from one call to the next."""
+
+
+@contextlib.contextmanager
+def _default(device: Device | None) -> Iterator[None]:
+    HELD.devices.append(device)
+    try:
+        yield
+    finally:
+        HELD.devices.pop()
+
+
+def tracing_now() -> Any:
+    """The innermost trace of this thread, if a function is being traced."""
+    return HELD.traces[-1] if HELD.traces else None
