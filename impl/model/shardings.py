@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from .devices import KINDS
 from .meshes import AbstractMesh, Axes, AxisType, Mesh
 from .specs import UNCONSTRAINED, PartitionSpec
 from .tiles import Tiles as Tiles
@@ -134,7 +135,7 @@ class NamedSharding(Sharding):
         logical_device_ids: tuple[int, ...] | None = None,
     ) -> None:
         _check_named(mesh, spec, logical_device_ids)
-        kind = kind_of(mesh.ordered[0], memory_kind) if isinstance(mesh, Mesh) and mesh.ordered else memory_kind
+        kind = kind_of(mesh.ordered[0] if isinstance(mesh, Mesh) and mesh.ordered else None, memory_kind)
         super().__init__(
             mesh,
             spec,
@@ -196,6 +197,8 @@ def equivalent(one: Sharding, other: Sharding, ndim: int) -> bool:
 
     Shardings over abstract meshes have no devices to compare, and are not the same as one that has.
     """
+    if not isinstance(other, Sharding):
+        raise TypeError(f"a sharding is equivalent to shardings only: got {other!r} of {type(other)}")
     if abstract(one) or abstract(other):
         devices = abstract(one) and abstract(other) and one.num_devices == other.num_devices
     else:
@@ -208,9 +211,17 @@ def abstract(sharding: Sharding) -> bool:
     return isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh)
 
 
-def kind_of(device: Device, kind: str | None) -> str:
-    """A kind of memory of a device; its default where none is given."""
-    return device.default_memory().kind if kind is None else device.memory(kind).kind
+@overload
+def kind_of(device: Device, kind: str | None) -> str: ...
+@overload
+def kind_of(device: None, kind: str | None) -> str | None: ...
+def kind_of(device: Device | None, kind: str | None) -> str | None:
+    """A kind of memory of a device, its default where none is given; of no device, any that there is."""
+    if device is not None:
+        return device.default_memory().kind if kind is None else device.memory(kind).kind
+    if kind not in (None, *KINDS):
+        raise ValueError(f"there is no memory {kind!r}; there are {', '.join(KINDS)}")
+    return kind
 
 
 @lru_cache(1024)
@@ -228,7 +239,7 @@ def _named(sharding: NamedSharding, ndim: int) -> Tiling:
     for dimension in range(len(spec)):
         for axis in spec.axes(dimension):
             if dimension >= ndim:
-                raise ValueError(f"{sharding} cuts dimension {dimension}, and the array has {ndim} dimensions")
+                raise ValueError(f"{sharding} cuts dimension {dimension}, and was given an array of {ndim} dimensions")
             size = mesh.shape[axis]
             counts[dimension] *= size
             coordinates[:, dimension] *= size
@@ -248,7 +259,10 @@ def _positions(sizes: Shape, logical: tuple[int, ...] | None) -> tuple[np.ndarra
 
 @lru_cache(512)
 def _tiles(sharding: Sharding, shape: Shape) -> Tiles:
-    tiling = sharding.tiling(len(shape))
+    try:
+        tiling = sharding.tiling(len(shape))
+    except ValueError as error:
+        raise ValueError(f"{error}: shape {shape}") from None
     if all(size % count == 0 for size, count in zip(shape, tiling.counts, strict=True)):
         return Tiles(tiling, tuple(size // count for size, count in zip(shape, tiling.counts, strict=True)))
     wrong = [dimension for dimension, count in enumerate(tiling.counts) if shape[dimension] % count]
