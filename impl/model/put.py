@@ -163,11 +163,18 @@ class Puts(Arrays):
         if whole is not None:
             old = x.buffers[whole]
             if old.kind == kind and lies_in(old.data, layout):
-                if row.alias:
-                    return self.share(old)
-                if row.donate and not old.lent:
-                    return self.move(old)
+                kept = self.keep(old, row)
+                if kept is not None:
+                    return kept
         return self.copy(x, moves, position, device, kind, layout)
+
+    def keep(self, buffer: Buffer, row: Row) -> Buffer | None:
+        """What becomes of a shard that stays as it is: it is shared, moved or (None) copied. PUT-17, PUT-28."""
+        if row.alias:
+            return self.share(buffer)
+        if row.donate and not buffer.lent:
+            return self.move(buffer)
+        return None
 
     def share(self, buffer: Buffer) -> Buffer:
         """The memory of an input in the output's hands too; each goes its own way. PUT-09, PUT-10, PUT-29."""
