@@ -1,4 +1,4 @@
-"""`python -m conformance`: `run` judges one cell in the foreground, `repro` and `repros` write scripts that show it."""
+"""`python -m conformance`: one cell in the foreground, scripts that show deviations, the faults, and all about a rule."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from conformance.faults import faults, listed
 from conformance.kit.alone import run
 from conformance.kit.strict import Mistake
 from conformance.repro import every, repro
@@ -44,6 +45,16 @@ def main(arguments: list[str] | None = None) -> int:
     _python(scripts)
     scripts.add_argument("-o", "--output", type=Path, metavar="DIR", required=True, help="the folder to write to")
     scripts.set_defaults(do=lambda it: every(PACKAGE, it.record, it.subject_python, it.output))
+    matrix = commands.add_parser(
+        "faults",
+        help="judge the faults of the model: the kill matrix",
+        description="Judges each fault on the model, in the chapters that it names: the rules that it names have to "
+        "find it out, and no others. Exit status: 0 if all is as they say, 1 if not, 2 for a fault that there is not.",
+    )
+    matrix.add_argument("names", metavar="NAME", nargs="*", help="faults, such as copy_is_alias (default: all)")
+    matrix.add_argument("--whole", action="store_true", help="in every chapter, not only those that a fault names")
+    matrix.add_argument("--list", action="store_true", help="say what they do, and judge nothing")
+    matrix.set_defaults(do=lambda it: listed(PACKAGE, it.names) if it.list else faults(PACKAGE, it.names, it.whole))
     options = parser.parse_args(arguments)
     try:
         status: int = options.do(options)

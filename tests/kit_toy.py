@@ -51,21 +51,45 @@ PROBES = """
     import os, signal, threading, time
 
     def act(jax, see, does):
+        does = jax or does  # a fault does the same whatever the case
         with open(os.environ["TOY_LOG"], "a") as log:
             log.write(does + "\\n")
         if does == "wrong":
             print("something odd", flush=True)
         see.step("look")
-        see(value="wrong" if does == "wrong" else "right", side="left" if does == "other" else "right")
+        side = {"other": "left", "sideways": "up"}.get(does, "right")
+        see(value="wrong" if does == "wrong" else "right", side=side)
         if does == "crash":
             os.kill(os.getpid(), signal.SIGSEGV)
         if does == "later":
             threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGSEGV)).start()
         if does == "pause":
             breakpoint()
+        if does == "stall":
+            time.sleep(1e6)
         if does == "raise":
             raise ValueError("no")
         see(end=True)
+"""
+FAULTS = """
+    from dataclasses import dataclass
+
+    from .subject import Toy, environment, load
+
+    @dataclass(frozen=True)
+    class Fault:
+        name: str
+        does: str
+        breaks: tuple
+        also: tuple = ()
+        why: str = "It does something else."
+
+    FAULTS = {it.name: it for it in [@FAULTS@]}
+
+    def start(target, partitioner, name):
+        toy = Toy(int(target.rpartition(":")[2]), partitioner)
+        toy.jax = FAULTS[name].does
+        return toy
 """
 CONTRACT = """
     chapter = "TOY"
@@ -175,15 +199,25 @@ CONFTEST = """
 """
 
 
-def write(path: Path, *cases: str, waivers: str | None = None, marks: dict[str, str] | None = None) -> Path:
-    """Writes the suite as the package `toy` under a folder, with a conftest that points the plugin at it."""
+def write(
+    path: Path,
+    *cases: str,
+    waivers: str | None = None,
+    marks: dict[str, str] | None = None,
+    faults: list[str] | None = None,
+) -> Path:
+    """Writes the suite as the package `toy` under a folder, with a conftest that points the plugin at it.
+
+    `faults`: the arguments of each `Fault`, as text.
+    """
     if waivers is None:
         waivers = WAIVER if "crash" in cases else ""
     toy = path / "toy"
     files = {
         path / "conftest.py": CONFTEST,
-        toy / "__init__.py": "",
+        toy / "__init__.py": "" if faults is None else 'MODEL, FAULTS = "toy.subject", "toy.faults"',
         toy / "subject.py": SUBJECT,
+        toy / "faults.py": FAULTS.replace("@FAULTS@", ", ".join(f"Fault({it})" for it in faults or ())),
         toy / "probes" / "__init__.py": "",
         toy / "probes" / "toy.py": PROBES,
         toy / "contract" / "toy.toml": CONTRACT,

@@ -81,10 +81,9 @@ def load() -> None:
 
 def start(target: str, partitioner: str, name: str = "") -> Subject:
     """The model with that fault."""
-    from impl.model.subject import Subject
+    from impl import model
 
-    devices = int(target.rpartition(":")[2])
-    return Subject(partitioner, find(name).model(devices, partitioner=partitioner))
+    return model.start(target, partitioner, model=find(name).model)
 
 
 for _module in pkgutil.iter_modules(__path__):

@@ -1,0 +1,210 @@
+"""The kill matrix: each fault meets the cases of the chapters that it names, and the rules that it names find it out.
+
+What a fault shows is laid beside what the model shows without it. Where both are the same, nothing is judged again.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+
+from impl.host import Configuration, Outcome, Pool, Request
+
+from . import rules
+from .cases import Case, Judgement
+from .cells import lay_out
+from .columns import Column, cell_name
+from .faults import Fault, named
+from .rules import Rule
+from .strict import Mistake
+from .verdicts import DEVIATING, HELD, Judged, agrees, judge, known, legal
+
+TARGET, PARTITIONER = "cpu:8", "shardy"
+AHEAD = 2  # faults that have hosts beside the one that is judged
+PATIENCE = 5.0  # seconds after which a fault is called hung
+
+
+@dataclass
+class Sight:
+    """One observation of the model, which keeps all rules, and the rules that speak of it."""
+
+    request: Request
+    spoken: dict[str, tuple[Rule, Case]] = field(default_factory=dict)
+    chapters: set[str] = field(default_factory=set)
+    facts: object = None
+    held: frozenset[str] = frozenset()
+
+
+@dataclass
+class Found:
+    """What came of one fault: by rule, the cells that do not hold with it and do without, those in its field first."""
+
+    fault: Fault
+    cells: dict[str, list[str]] = field(default_factory=dict)
+    killed: set[str] = field(default_factory=set)
+    problems: list[str] = field(default_factory=list)
+    """Why it could not be judged."""
+
+    @property
+    def survived(self) -> list[str]:
+        """Rules that it is to break and that do not find it out in a field of theirs."""
+        return [rule for rule in self.fault.breaks if rule not in self.killed]
+
+    @property
+    def stale(self) -> list[str]:
+        """Rules that are said to be broken beside them and are not."""
+        return [rule for rule in self.fault.also if rule not in self.cells]
+
+    @property
+    def surprises(self) -> list[str]:
+        """Rules that it breaks and does not name."""
+        return sorted(self.cells.keys() - set(named(self.fault)))
+
+    @property
+    def wrong(self) -> list[str]:
+        """Everything that is not as the fault says, each in a line."""
+        told = [(self.survived, "not found out by"), (self.stale, "does not break, as it says,")]
+        told += [(self.surprises, "breaks, and does not say so,")]
+        return self.problems + [f"{what} {', '.join(ids)}" for ids, what in told if ids]
+
+
+class Matrix:
+    """The model as observed once, and the faults of it that are laid beside it."""
+
+    def __init__(self, package: str, chapters: Iterable[str] | None = None) -> None:
+        """Of these chapters, or of all."""
+        self.package = package
+        self.contract = rules.load(Path(import_module(package).__path__[0]) / "contract")
+        self.pool = Pool(probes=f"{package}.probes", cell_timeout=PATIENCE)
+        self.column = self._open()
+        self.sights = self._sights(None if chapters is None else frozenset(chapters))
+        self.broken = self._observe()
+        """Cells that the model itself does not keep."""
+
+    def close(self) -> None:
+        """Ends what still runs."""
+        self.pool.kill()
+
+    def run(self, faults: Sequence[Fault], whole: bool = False) -> Iterator[Found]:
+        """What comes of each fault, in the chapters that it names; `whole`: in all that were observed."""
+        waiting: deque[tuple[Fault, Configuration, list[tuple[Request, Sight]]]] = deque()
+        for fault in faults:
+            it = replace(self.column.configuration, subject=f"{self._subject('FAULTS')}:{fault.name}")
+            chapters = {rule.partition("-")[0] for rule in named(fault)}
+            asked = [
+                (replace(request, configuration=it), sight)
+                for request, sight in self.sights.items()
+                if whole or not chapters.isdisjoint(sight.chapters)
+            ]
+            self.pool.want(request for request, _ in asked)
+            waiting.append((fault, it, asked))
+            if len(waiting) > AHEAD:
+                yield self._found(*waiting.popleft())
+        while waiting:
+            yield self._found(*waiting.popleft())
+
+    def late(self) -> dict[str, list[str]]:
+        """Ends the hosts in order: by fault, what its hosts did when all seemed over."""
+        self.pool.close()
+        told = [
+            (request.configuration, f"its host died after {request.probe} of {request.id} had ended")
+            for request, _ in self.pool.late()
+        ]
+        told += [(it.configuration, it.what) for it in self.pool.incidents()]
+        found: dict[str, list[str]] = {}
+        for configuration, what in told:
+            found.setdefault(configuration.argument or "", []).append(what)
+        return found
+
+    def _subject(self, kind: str) -> str:
+        subject: str = getattr(import_module(self.package), kind)
+        return subject
+
+    def _open(self) -> Column:
+        configuration = Configuration(self._subject("MODEL"), sys.executable, TARGET, PARTITIONER)
+        column = Column(configuration, self.pool.open(configuration))
+        if column.hello.problem is not None:
+            raise Mistake(f"the model cannot be judged: {column.hello.problem}")
+        return column
+
+    def _sights(self, chapters: frozenset[str] | None) -> dict[Request, Sight]:
+        """Every observation that can be taken of the model, with all rules that speak of it."""
+        sights: dict[Request, Sight] = {}
+        for stem, chapter in self.contract.chapters.items():
+            if chapters is not None and chapter.chapter not in chapters:
+                continue
+            for name, judgement in vars(import_module(f"{self.package}.test_{stem}")).items():
+                if isinstance(judgement, Judgement):
+                    for look in lay_out(chapter, name.removeprefix("test_"), judgement, [self.column]).looks():
+                        if cells := [cell for cell in look.cells() if cell.observable]:
+                            sight = sights.setdefault(look.request, Sight(look.request))
+                            sight.spoken.update({cell.rule.id: (cell.rule, look.case) for cell in cells})
+                            sight.chapters.add(chapter.chapter)
+        return sights
+
+    def _observe(self) -> list[str]:
+        """Observes the model; the names of cells that do not hold."""
+        self.pool.want(self.sights)
+        broken = []
+        for request, sight in self.sights.items():
+            outcome = self.pool.take(request)
+            judged = self._judge(sight, outcome)
+            sight.facts = _facts(outcome)
+            sight.held = frozenset(rule for rule, it in judged.items() if it.verdict in HELD)
+            broken += [self._name(rule, request, self.column) for rule in judged if rule not in sight.held]
+        self.pool.leave(self.column.configuration)
+        return broken
+
+    def _found(self, fault: Fault, configuration: Configuration, asked: Sequence[tuple[Request, Sight]]) -> Found:
+        """Lays what a fault shows beside what the model shows."""
+        found = Found(fault)
+        hello = self.pool.open(configuration)
+        column = Column(configuration, hello)
+        if hello.problem is not None:
+            found.problems.append(f"it cannot be judged: {hello.problem}")
+        elsewhere: dict[str, list[str]] = {}
+        slips: list[str] = []
+        for request, sight in asked:
+            outcome = self.pool.take(request)
+            if hello.problem is not None or _facts(outcome) == sight.facts:
+                continue
+            for id, judged in self._judge(sight, outcome).items():
+                rule, case = sight.spoken[id]
+                name = self._name(id, request, column)
+                if judged.verdict not in DEVIATING | HELD:
+                    slips.append(f"{judged.verdict} in {name}: {judged.reason}")
+                elif judged.verdict in DEVIATING and id in sight.held:
+                    in_field = contradicts(rule, case, outcome)
+                    (found.cells if in_field else elsewhere).setdefault(id, []).append(name)
+        found.killed |= found.cells.keys()
+        for id, names in elsewhere.items():
+            found.cells.setdefault(id, []).extend(names)
+        found.problems += slips[:1]
+        self.pool.leave(configuration)
+        return found
+
+    def _judge(self, sight: Sight, outcome: Outcome) -> dict[str, Judged]:
+        return judge(sight.spoken.values(), outcome, self.column.hello.capabilities)
+
+    def _name(self, rule: str, request: Request, column: Column) -> str:
+        return cell_name(rule, request.id, column.name)
+
+
+def contradicts(rule: Rule, case: Case, outcome: Outcome) -> bool:
+    """Whether a field that the rule speaks of was seen, and is not as any of its legal outcomes says."""
+    facts = known(outcome)
+    return all(
+        any(name in facts and not agrees(name, value, facts[name]) for name, value in wanted.items())
+        for wanted in legal(rule, case).values()
+    )
+
+
+def _facts(outcome: Outcome) -> object:
+    """What tells one outcome from another; neither what it cost nor what an exception says."""
+    raised = outcome.raised and {**outcome.raised, "message": ""}
+    died = (outcome.signal, outcome.exit, outcome.touch) if outcome.status != "ended" else ()
+    return outcome.status, outcome.fields, raised, died
