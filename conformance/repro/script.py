@@ -8,8 +8,9 @@ import subprocess
 import sys
 import textwrap
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import impl
 from conformance.kit.explain import fields
 from conformance.kit.run import Result
+from impl.host import Hello, Request
 
 from .fold import Folded, fold
 from .lift import Package
@@ -103,19 +105,54 @@ def draft(package: str, result: Result, short: bool) -> str:
     `short`: the only facts looked at are those that the rule speaks of and those that a death left unseen, which may be
     too little to show the deviation.
     """
-    look, rule = result.cell.look, result.cell.rule
+    look, rule, judged = result.cell.look, result.cell.rule, result.ruling.judged
     seen = result.outcome.fields if result.outcome else {}
-    module, _, name = look.request.probe.partition(".")
+
+    def kept(folded: Folded) -> set[str]:
+        dies = not DEATHS.isdisjoint(judged.observed)  # what that left unseen may be what brings it
+        return {it for it in _noted_in(folded) if it in rule.fields or (dies and it not in seen)}
+
+    legal = list(judged.expected.values()) if rule.outcomes else [judged.expected]
+    story = Story(
+        f"{rule.id} {rule.level}: {rule.text}",
+        MAKER.format(rule=rule.id),
+        {
+            "case": look.case.id,
+            "on": f"jax {look.column.version}, {look.column.configuration.target}, "
+            f"{look.column.configuration.partitioner}",
+            "expected": " or ".join(map(fields, legal)),
+            "observed": brief(judged.observed),
+        },
+        _ending(result),
+        _test(legal, rule.fields),
+    )
+    return written(package, look.request, look.column.hello, story, kept if short else None)
+
+
+@dataclass(frozen=True)
+class Story:
+    """What a script says of itself, and the statements that set `ok`, whether what it saw is as it should be."""
+
+    headline: str
+    maker: str
+    facts: Mapping[str, str]
+    ending: str
+    test: str
+
+
+def written(
+    package: str, request: Request, hello: Hello, story: Story, kept: Callable[[Folded], Collection[str]] | None = None
+) -> str:
+    """The text of a script that does what a probe does for a request; it notes all facts, or those that are kept."""
+    module, _, name = request.probe.partition(".")
     stock = Package(STOCK, SHARED)
     probe = getattr(import_module(f"{package}.probes.{module}"), name)
-    folded = fold(probe, look.case.data(), f"{package}.probes", stock.observers)
+    folded = fold(probe, request.case, f"{package}.probes", stock.observers)
     body, functions = folded.body, folded.functions
-    if short:
-        dies = not DEATHS.isdisjoint(result.ruling.judged.observed)  # what that left unseen may be what brings it
-        kept = {it for it in _noted_in(folded) if it in rule.fields or (dies and it not in seen)}
-        body, functions = shortened(folded, kept, stock.observers)
+    if kept is not None:
+        body, functions = shortened(folded, kept(folded), stock.observers)
     functions = needed(functions, body)
-    spelled = _Spelled(look.column.hello.spellings)
+    spelled = _Spelled(hello.spellings)
     functions, body = tidied(functions, body)
     statements = [_Telling().visit(spelled.visit(it)) for it in (*functions, *body)]
     used = {it.id for part in statements for it in ast.walk(part) if isinstance(it, ast.Name)}
@@ -128,34 +165,24 @@ def draft(package: str, result: Result, short: bool) -> str:
     with_jax = {it for it in imports if it.split()[1].partition(".")[0] == "jax"} | {"import jax"} | spelled.imports
     if any("np." in ast.unparse(it) for it in (*statements, *lifted)):
         with_jax.add("import numpy as np")
-    judged = result.ruling.judged
-    configuration = look.column.configuration
-    legal = list(judged.expected.values()) if rule.outcomes else [judged.expected]
-    expected = " or ".join(map(fields, legal))
-    facts = {
-        "case": look.case.id,
-        "on": f"jax {look.column.version}, {configuration.target}, {configuration.partitioner}",
-        "expected": expected,
-        "observed": brief(judged.observed),
-    }
     head = HEAD.format(
-        headline=textwrap.fill(f"{rule.id} {rule.level}: {rule.text}", WIDTH, initial_indent="   ").lstrip(),
-        maker=textwrap.fill(MAKER.format(rule=rule.id), WIDTH),
-        facts="\n".join(_labelled(label, text) for label, text in facts.items()).replace("\\", "\\\\"),
-        ending=textwrap.fill(_ending(result), WIDTH),
+        headline=textwrap.fill(story.headline, WIDTH, initial_indent="   ").lstrip(),
+        maker=textwrap.fill(story.maker, WIDTH),
+        facts="\n".join(_labelled(label, text) for label, text in story.facts.items()).replace("\\", "\\\\"),
+        ending=textwrap.fill(story.ending, WIDTH),
         imports="\n".join(
             sorted(
                 (it for it in imports if it not in with_jax and it != "import numpy as np"),
                 key=lambda it: (it.split()[0] == "from", it),
             )
         ),
-        devices=configuration.devices,
+        devices=request.configuration.devices,
         jax="\n".join(sorted(with_jax, key=lambda it: (it.split()[0] == "from", it))),
-        shardy=configuration.partitioner == "shardy",
+        shardy=request.configuration.partitioner == "shardy",
     )
     parts = [head, *map(ast.unparse, lifted), *map(ast.unparse, statements[: len(functions)]), ""]
     parts += map(ast.unparse, statements[len(functions) :])
-    text = "\n".join([*parts, TAIL.format(test=_test(legal, rule.fields), fails=FAILS)])
+    text = "\n".join([*parts, TAIL.format(test=story.test, fails=FAILS)])
     try:
         with warnings.catch_warnings(action="ignore"):  # a comparison of what is known
             compile(text, "<script>", "exec")
