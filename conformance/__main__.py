@@ -1,4 +1,4 @@
-"""`python -m conformance`: one cell in the foreground, scripts that show deviations, the faults, and all about a rule."""
+"""`python -m conformance`: one cell in the foreground, scripts that show deviations, faults, all about a rule."""
 
 from __future__ import annotations
 

@@ -169,6 +169,26 @@ def test_gates_are_listed_and_red_though_every_cell_passes(toy):
     assert {line["gate"] for line in run.of("gate")} == {"review mark", "unmatched waiver"}
 
 
+def test_rules_need_faults_where_a_contract_has_them(toy):
+    faults = [
+        "'mistaken', 'wrong', ('TOY-01', 'TOY-02', 'TOY-03', 'TOY-05')",
+        "'bent', 'sideways', ('TOY-09',), ('X-1',)",
+    ]
+    run = toy("fine", "other", "raise", faults=faults).run("toy")
+    assert [(line["gate"], line["text"].partition(":")[0]) for line in run.of("gate")] == [
+        ("rule without fault", "TOY-04 has no fault"),
+        ("fault without rule", "fault bent names TOY-09, which the contract has not"),
+        ("fault without rule", "fault bent names X-1, which the contract has not"),
+    ]
+    assert run.result.ret == 1
+    for narrowed in (("toy/test_toy.py",), ("toy", "-k", "fine"), ("toy", "--rule", "TOY-0*")):
+        assert not run.run(*narrowed).of("gate")
+    assert {line["gate"] for line in run.run("toy", "-n", "2").of("gate")} == {
+        "rule without fault",
+        "fault without rule",
+    }
+
+
 @pytest.mark.parametrize(
     ("arguments", "collected", "observed"),
     [

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from . import faults
 from .cells import Cell, Layout
 from .columns import Column
 from .records import Line, gate
@@ -69,16 +70,26 @@ class Extent:
 
 
 def check(
-    contract: Contract, waivers: Waivers, modules: Collection[Module], extent: Extent, narrowed: bool
+    contract: Contract,
+    waivers: Waivers,
+    modules: Collection[Module],
+    extent: Extent,
+    narrowed: bool,
+    package: str | None = None,
 ) -> Iterator[Line]:
-    """Every gate that does not hold. `narrowed`: the run was asked for less than the whole suite."""
+    """Every gate that does not hold. `narrowed`: the run was asked for less than the whole suite.
+
+    `package` holds the contract and says where its faults are.
+    """
+    whole = not narrowed and not extent.short
     for module in modules:
-        whole = not narrowed and not extent.short
         yield from _links(module, whole)
         yield from _marks(module, extent)
         yield from _waivers(waivers, module, extent)
     if not narrowed:
         yield from _files(contract, modules)
+    if whole and package is not None and (known := faults.table(package)) is not None:
+        yield from _faults(contract, modules, known)
     for waiver in waivers.expired:
         if waiver.rule in extent.rules():
             text = f"waiver {waiver.id} expired on {waiver.expires}: judge it again, then renew or remove it"
@@ -143,6 +154,15 @@ def _waivers(waivers: Waivers, module: Module, extent: Extent) -> Iterator[Line]
                     way = f"correct its pattern {waiver.cases} or remove it"
                     text = f"waiver {waiver.id} matches no case of {rule.id}: {way}"
                     yield gate("unmatched waiver", text)
+
+
+def _faults(contract: Contract, modules: Collection[Module], known: Mapping[str, faults.Fault]) -> Iterator[Line]:
+    """Rules and faults, both ways: a rule that nothing breaks may have cases that find nothing."""
+    for rule in faults.unbroken((module.chapter for module in modules if module.chapter is not None), known):
+        text = f"{rule} has no fault: write one that breaks it, and see that its cases find it out"
+        yield gate("rule without fault", text)
+    for name, rule in faults.astray(contract, known):
+        yield gate("fault without rule", f"fault {name} names {rule}, which the contract has not: correct or remove it")
 
 
 def _files(contract: Contract, modules: Collection[Module]) -> Iterator[Line]:
