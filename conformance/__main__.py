@@ -6,8 +6,10 @@ import argparse
 import sys
 from pathlib import Path
 
+from conformance.about import about
 from conformance.faults import faults, listed
 from conformance.kit.alone import run
+from conformance.kit.columns import PARTITIONERS
 from conformance.kit.strict import Mistake
 from conformance.repro import every, repro
 
@@ -55,6 +57,26 @@ def main(arguments: list[str] | None = None) -> int:
     matrix.add_argument("--whole", action="store_true", help="in every chapter, not only those that a fault names")
     matrix.add_argument("--list", action="store_true", help="say what they do, and judge nothing")
     matrix.set_defaults(do=lambda it: listed(PACKAGE, it.names) if it.list else faults(PACKAGE, it.names, it.whole))
+    hunt = commands.add_parser(
+        "search",
+        help="hold a subject against the model on random programs",
+        description="Draws random programs, runs them on a subject and on the model, and tells where they differ: the "
+        "program as small as it gets, what both did, and a script of plain JAX. Exit status: 0 if nothing differs, "
+        "1 if something does, 2 for a subject that there is not.",
+    )
+    hunt.add_argument("--subject", default="stock", help="the subject (default: stock)")
+    _python(hunt)
+    hunt.add_argument("--partitioner", choices=PARTITIONERS, default="shardy")
+    hunt.add_argument("--examples", type=int, default=1000, metavar="N", help="how many programs (default: 1000)")
+    hunt.add_argument("--seed", type=int, default=0, metavar="S", help="what they are drawn from (default: 0)")
+    hunt.set_defaults(do=_search)
+    rule = commands.add_parser(
+        "rule",
+        help="say all about a rule: its sentence, its cases, the model's steps, its faults, its waivers",
+        description="Says where each part of a rule is. Exit status: 0, or 2 for a rule that there is not.",
+    )
+    rule.add_argument("id", metavar="ID", help="such as PUT-17")
+    rule.set_defaults(do=lambda it: about(PACKAGE, it.id))
     options = parser.parse_args(arguments)
     try:
         status: int = options.do(options)
@@ -65,6 +87,13 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("python -m conformance: interrupted", file=sys.stderr)
         return 130
+
+
+def _search(options: argparse.Namespace) -> int:
+    from conformance.search import search  # which takes a while to import
+
+    it = options
+    return search(it.subject, it.subject_python, it.partitioner, it.examples, it.seed)
 
 
 def _cell(parser: argparse.ArgumentParser) -> None:

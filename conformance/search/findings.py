@@ -1,0 +1,89 @@
+"""What is known of JAX: deviations from the contract that random programs would meet all the time.
+
+A step that meets one is left out of programs, so that what is found is new. Each has a program that shows it, which a
+test runs: a finding that no longer occurs is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from packaging.specifiers import SpecifierSet
+
+from .lying import cut_alike, devices, keeps, pieces, wanted
+from .open import runs
+from .walk import Act, Held
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A deviation of JAX: the rule that it breaks, the versions that have it, and the steps that meet it."""
+
+    name: str
+    rule: str
+    why: str
+    meets: Callable[[Act], bool]
+    versions: str = ">=0.4.35"
+
+    def in_version(self, version: str) -> bool:
+        return SpecifierSet(self.versions).contains(version, prereleases=True)
+
+
+def _targets(act: Act, donating: bool | None = None) -> list[tuple[Held, str | None]]:
+    """What a put is given with the places it is put to; those that are to be donated alone, or those that are not."""
+    if act.step["do"] not in ("put", "puts"):
+        return []
+    places = act.step["at"] if act.step["do"] == "puts" else [act.step["at"]]
+    pairs = zip(act.inputs, places, strict=True)
+    return [(x, at) for x, at in pairs if donating is None or any(x is it for it in act.donates) is donating]
+
+
+def _reorders(x: Held, at: str) -> bool:
+    here, there = devices(x.lies), devices(wanted(at))
+    return sorted(here) == sorted(there) and here != there
+
+
+def _not_donated(act: Act) -> bool:
+    return any(at is None or not _reorders(x, at) for x, at in _targets(act, donating=True))
+
+
+def _in_part(act: Act) -> bool:
+    return any(
+        at is not None and keeps(x.lies, wanted(at)) and not cut_alike(x.lies, wanted(at)) for x, at in _targets(act)
+    )
+
+
+def _moved(act: Act) -> bool:
+    """in_shardings elsewhere that cut an argument as it is cut."""
+    given = zip(act.inputs, act.step.get("in") or (), strict=False)
+    return any(
+        it.lies["committed"]
+        and devices(it.lies) != devices(wanted(at))
+        and (not it.exact or pieces(it.lies) == pieces(wanted(at)))
+        for it, at in given
+    )
+
+
+def _dropped(act: Act) -> bool:
+    return runs(act) and act.step["f"] == "unused" and not act.step["keep"]
+
+
+def _compiled_already(act: Act) -> bool:
+    return runs(act) and any(it.ended for it in act.inputs)
+
+
+def _shard_viewed(act: Act) -> bool:
+    return any(bool(it.fate.views) and len(devices(it.lies)) > 1 for it in act.donates)
+
+
+FINDINGS = (
+    Finding("not-donated", "PUT-11", "a donating put that does not reorder devices does not donate", _not_donated),
+    Finding("in-part", "PUT-17", "shards that stay on their device are not copied, so arrays end in part", _in_part),
+    Finding("moved", "DEV-03", "in_shardings elsewhere that cut an argument alike move it silently", _moved),
+    Finding("unused", "DEV-09", "an argument that the program does not use is not checked", _dropped),
+    Finding(
+        "compiled", "PUT-23", "a program found again reads a deleted argument", _compiled_already, ">=0.9.1,<0.11.1"
+    ),
+    Finding("torn", "PUT-12", "a donation while a view of one shard is held ends the others", _shard_viewed),
+)

@@ -1,0 +1,133 @@
+"""Runs programs on the model and on a subject, without what is open and what is known, and compares."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Self
+
+from impl.host import Configuration, Hello, Outcome, Pool, Request
+
+from .compare import Difference, compare
+from .findings import FINDINGS, Finding
+from .open import OPEN
+from .walk import Act, Notes, Step, Walk
+
+LIMIT = 10.0  # seconds in one program that are a hang
+LIFE = 2_000  # programs after which hosts are replaced, so that what led to a late death is found in time
+
+
+@dataclass(frozen=True)
+class Found:
+    """A program that differs: what the model noted, what the subject did, and the first difference."""
+
+    steps: Sequence[Step]
+    notes: Notes
+    outcome: Outcome
+    difference: Difference
+
+
+class BrokenModelError(Exception):
+    """The model did not come to the end of a program: a mistake of the model's, never the subject's."""
+
+    def __init__(self, steps: Sequence[Step], outcome: Outcome) -> None:
+        super().__init__(outcome.status)
+        how = f"{outcome.status}: {outcome.reason or outcome.raised or outcome.signal}"
+        self.found = Found(steps, {}, outcome, Difference(f"the model at {outcome.touch}", "it", "survives", how))
+
+
+class Hunt:
+    """Two hosts, and what was counted on the way."""
+
+    def __init__(self, model: Configuration, subject: Configuration, package: str = "conformance") -> None:
+        self.model, self.subject, self.package = model, subject, package
+        self.numbers = count()
+        self.counts: Counter[str] = Counter()
+        self.left_out: Counter[str] = Counter()
+        self.in_company: list[Found] = []
+        """Programs that differed after others alone."""
+        self.pool = self.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.pool.kill()
+
+    def start(self) -> Pool:
+        pool = Pool(probes=f"{self.package}.probes", cell_timeout=LIMIT)
+        pool.start([self.model, self.subject])
+        return pool
+
+    def hello(self, configuration: Configuration) -> Hello:
+        return self.pool.open(configuration)
+
+    def observe(self, configuration: Configuration, steps: Sequence[Step], fresh: bool = False) -> Outcome:
+        """What a program does; `fresh` as if nothing had been compiled before."""
+        number = next(self.numbers)
+        self.counts[configuration.name] += 1
+        case = {"steps": [*steps], "fresh": fresh}
+        return self.pool.take(Request(configuration, "programs.run", f"program_{number}", case))
+
+    def settled(self, steps: Sequence[Step]) -> tuple[Sequence[Step], Notes]:
+        """A program without the steps that are open, or known, and what the model notes of it."""
+        known = self.known()
+        while True:
+            outcome = self.observe(self.model, steps)
+            walk = Walk(steps, outcome.fields)
+            out = {act.number: why for act in walk if (why := _left_out(act, known))}
+            self.left_out.update(out.values())
+            noted = sum(f"gone{number}" in outcome.fields for number in range(len(steps)))
+            if noted < len(steps):  # a slot that a step takes from holds nothing, as what was to fill it was refused
+                if all(name in walk.held for name in steps[noted].get("of", ())):
+                    raise BrokenModelError(steps, outcome)
+                out[noted] = "nothing there"
+            elif not out:
+                if outcome.status != "ended" or outcome.raised:
+                    raise BrokenModelError(steps, outcome)
+                return steps, outcome.fields
+            steps = [step for number, step in enumerate(steps) if number not in out]
+
+    def known(self) -> list[Finding]:
+        """The findings that the subject's version has."""
+        if self.subject.name != "stock":
+            return []
+        version = self.hello(self.subject).version
+        return [it for it in FINDINGS if it.in_version(version)]
+
+    def differs(self, steps: Sequence[Step]) -> Found | None:
+        """What of a program the subject does otherwise than the model, also if nothing ran before it."""
+        if self.counts[self.subject.name] % LIFE == LIFE - 1:
+            self.pool.kill()
+            self.pool = self.start()
+        try:
+            left, notes = self.settled(steps)
+        except BrokenModelError as broken:
+            return broken.found
+        self.counts["programs"] += 1
+        self.counts["steps"] += len(left)
+        self.counts["done"] += sum(notes[f"step{number}"]["is"] == "done" for number in range(len(left)))
+        outcome = self.observe(self.subject, left)
+        difference = compare(left, notes, outcome)
+        if difference is None:
+            return None
+        alone = self.observe(self.subject, left, fresh=True)
+        again = compare(left, notes, alone)
+        if again is None:
+            self.in_company.append(Found(left, notes, outcome, difference))
+            return None
+        return Found(left, notes, alone, again)
+
+
+def _left_out(act: Act, known: Sequence[Finding]) -> str | None:
+    """Why a step is left out of programs."""
+    opened = (it.source for it in OPEN if it.meets(act))
+    found = (it.name for it in known if it.meets(act))
+    return next(opened, None) or next(found, None)
+
+
+def without(step: Step) -> dict[str, Any]:
+    """A step without what it does not say."""
+    return {name: it for name, it in step.items() if it not in (None, [], False, 0)}

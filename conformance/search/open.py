@@ -1,0 +1,80 @@
+"""What the contract leaves open: steps of which nobody can say what they do, so that programs go without them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .lying import cut_alike, devices, wanted
+from .walk import Act, Held
+
+
+@dataclass(frozen=True)
+class Open:
+    """A rule or a question that leaves it open what a step does, and where."""
+
+    source: str
+    why: str
+    meets: Callable[[Act], bool]
+
+
+def _uses_open(act: Act) -> bool:
+    return act.step["do"] != "delete" and any(it.open for it in act.inputs)
+
+
+def _one_fate(act: Act) -> bool:
+    """A donated array that is there again, or that may share its memory with another one of the call."""
+    fates = [it.fate for it in act.inputs]
+    return any(sum(it.fate is fate for fate in fates) > 1 for it in act.donates)
+
+
+def runs(act: Act) -> bool:
+    """Whether a step runs a program."""
+    return act.step["do"] in ("call", "compiled", "eager")
+
+
+def _kinds(act: Act) -> bool:
+    named = [act.step.get("where"), act.step.get("out"), *(act.step.get("in") or ()), *act.step.get("built", ())]
+    kinds = [it.lies["kind"] for it in act.inputs] + [wanted(it)["kind"] for it in named if it]
+    return runs(act) and any(kind != "device" for kind in kinds)
+
+
+def _cut_anew(act: Act) -> bool:
+    return any(
+        it.lies["committed"]
+        and devices(it.lies) == devices(wanted(at))
+        and not (it.exact and cut_alike(it.lies, wanted(at)))
+        for it, at in zip(act.inputs, act.step.get("in") or (), strict=False)
+    )
+
+
+def _entered(act: Act) -> bool:
+    how, mesh = act.step.get("under") or ("", "")
+    uncommitted = not any(it.lies["committed"] for it in act.inputs)
+    return bool(how) and (uncommitted or (how == "with" and any(_elsewhere(it, mesh) for it in act.inputs)))
+
+
+def _elsewhere(x: Held, place: str) -> bool:
+    return devices(x.lies) != devices(wanted(place))
+
+
+def _unknown_cut(act: Act) -> bool:
+    return act.step["do"] == "compiled" and any(it.lies["committed"] and not it.exact for it in act.inputs)
+
+
+def _put_inside(act: Act) -> bool:
+    if not runs(act) or act.step["f"] not in ("put", "copy"):
+        return False
+    there = devices(wanted(act.step["where"]))
+    return any(not it.lies["committed"] or devices(it.lies) != there for it in act.inputs) or bool(act.step["in"])
+
+
+OPEN = (
+    Open("PUT-10", "uses an array whose fate may be that of one that ended", _uses_open),
+    Open("PUT-53", "donates an array that is there twice, or what may share its memory", _one_fate),
+    Open("MEM", "runs a program on other kinds of memory than the device's own", _kinds),
+    Open("DEV-22", "in_shardings cut a committed argument otherwise, or nobody says how it is cut", _cut_anew),
+    Open("DEV-34, DEV-Q1", "a mesh context with arrays on other devices, or with uncommitted ones alone", _entered),
+    Open("DEV-42", "a compiled object meets an argument of which nobody says how it is cut", _unknown_cut),
+    Open("none", "a program puts its argument to other devices", _put_inside),
+)
