@@ -8,18 +8,13 @@ from __future__ import annotations
 import weakref
 from collections import Counter
 
-from .agreement import Agreement
-from .control import Control
 from .dates import Contract
 from .devices import KINDS, Device, machine
-from .jit import Programs
 from .keys import Keys
-from .operations import Functions
-from .put import Puts
 from .transforms import Transforms
 
 
-class Model(Puts, Keys, Functions, Agreement, Programs, Transforms, Control):
+class Model(Transforms, Keys):
     """A machine with its arrays, and what JAX does with them, as of a date of the contract."""
 
     def __init__(
