@@ -102,29 +102,7 @@ class WholeRun:
     @attributes(timeout=600)
     def setup_cache(self) -> dict[str, float]:
         """The figures of one run. asv shares them between the benchmarks; as no call is timed, nothing is forced."""
-        with tempfile.TemporaryDirectory() as folder:
-            taken, record = Path(folder, "taken"), Path(folder, "record")
-            began = time.perf_counter()
-            # -P: this folder is not on the judge's path
-            judge = [sys.executable, "-P", str(Path(__file__).with_name("judge.py")), str(taken)]
-            run = subprocess.run(
-                [*judge, "conformance", "-q", "-p", "no:cacheprovider", "--record", str(record)],
-                cwd=ROOT,
-                env={**os.environ, "PYTHONPATH": str(ROOT)},
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-            )
-            seconds = time.perf_counter() - began
-            footer = _footer(record)
-            if not footer.get("complete") or not footer["cells"]:
-                raise RuntimeError(f"the run is not whole (exit {run.returncode}):\n{run.stdout}")
-            return {
-                "seconds": seconds,
-                **json.loads(taken.read_text()),
-                **{name: footer[name] for name in ("cells", "observations", "reruns")},
-                "crashed": footer["verdicts"].get("crashed", 0),
-            }
+        return figures()
 
     @attributes(unit="s")
     def track_seconds(self, run: dict[str, float]) -> float:
@@ -148,6 +126,39 @@ class WholeRun:
     def track_count(self, run: dict[str, float], what: str) -> float:
         """What the run consisted of: less of it would be faster, and no gain."""
         return run[what]
+
+
+def figures(*options: str, cores: int | None = None) -> dict[str, float]:
+    """What one run of the judge took and consisted of, on so many cores; on all if none are given."""
+    with tempfile.TemporaryDirectory() as folder:
+        taken, record = Path(folder, "taken"), Path(folder, "record")
+        began = time.perf_counter()
+        # -P: this folder is not on the judge's path
+        judge = [sys.executable, "-P", str(Path(__file__).with_name("judge.py")), str(taken)]
+        run = subprocess.run(
+            [*judge, "conformance", "-q", "-p", "no:cacheprovider", "--record", str(record), *options],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            preexec_fn=None if cores is None else lambda: _keep_to(cores),
+        )
+        seconds = time.perf_counter() - began
+        footer = _footer(record)
+        if not footer.get("complete") or not footer["cells"]:
+            raise RuntimeError(f"the run is not whole (exit {run.returncode}):\n{run.stdout}")
+        return {
+            "seconds": seconds,
+            **json.loads(taken.read_text()),
+            **{name: footer[name] for name in ("cells", "observations", "reruns")},
+            "crashed": footer["verdicts"].get("crashed", 0),
+        }
+
+
+def _keep_to(cores: int) -> None:
+    """Keeps this process, and those that it starts, to the first of its cores (Linux)."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
 
 
 def _footer(record: Path) -> dict[str, Any]:
