@@ -83,6 +83,7 @@ FAULTS = """
         breaks: tuple
         also: tuple = ()
         why: str = "It does something else."
+        where: str = "toy/faults.py:1"
 
     FAULTS = {it.name: it for it in [@FAULTS@]}
 

@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from impl.model.model import Model
     from impl.model.subject import Subject
 
+ROOT = Path(__file__).parents[2]
 M = TypeVar("M", bound="type[Model]")
 LIST = "python -m conformance faults --list"
 
@@ -32,6 +34,12 @@ class Fault:
     model: type[Model]
     why: str
 
+    @property
+    def where(self) -> str:
+        """Its place in the source: impl/faults/put.py:120."""
+        file, (_, line) = Path(inspect.getfile(self.model)), inspect.getsourcelines(self.model)
+        return f"{file.relative_to(ROOT)}:{line}"
+
 
 FAULTS: dict[str, Fault] = {}
 """Every fault by its name."""
@@ -42,7 +50,7 @@ def fault(*breaks: str, also: Iterable[str] = ()) -> Callable[[M], M]:
 
     def register(model: M) -> M:
         name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", model.__name__).lower()
-        why = " ".join((inspect.cleandoc(model.__doc__ or "")).split())
+        why = " ".join((model.__doc__ or "").split())
         if name in FAULTS:
             raise ValueError(f"{model.__module__} has a second fault {name}; call it otherwise")
         if not breaks or not why:
