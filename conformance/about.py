@@ -39,7 +39,7 @@ def about(package: str, id: str) -> int:
     for label, text in [
         ("why", rule.why),
         ("change", _change(contract, rule)),
-        ("text", " ".join(lines(folder / "contract" / f"{stem}.toml", rf'^id = "{id}"'))),
+        ("sentence", " ".join(lines(folder / "contract" / f"{stem}.toml", rf'^id = "{id}"'))),
         *_judged(package, stem, chapter, rule),
         *_model(package, id),
         *_faults(package, id),

@@ -37,7 +37,7 @@ def test_all_about_a_rule(toy):
 TOY-01 MUST: A toy is right.
   why      Otherwise it is wrong.
   change   1 of 2024-10-01, toys; in force since 0.5
-  text     toy/contract/toy.toml:6
+  sentence toy/contract/toy.toml:6
   expects  value = "right"
   cases    4 of test_acts (toy/test_toy.py:11): fine, other, crash, ...
   probe    toy.act (toy/probes/toy.py:4)
