@@ -15,7 +15,7 @@ from .avals import Aval, ShapeDtypeStruct
 from .contexts import Contexts
 from .devices import Device
 from .meshes import Mesh
-from .programs import Equation, Program, Var
+from .programs import Equation, Program
 from .shardings import NamedSharding, Sharding, abstract
 from .specs import PartitionSpec
 
@@ -101,7 +101,7 @@ class Agreement(Contexts):
         return not self.same_devices(one.devices, other.devices)
 
     def same_devices(self, some: Sequence[Device], others: Sequence[Device]) -> bool:
-        """The same devices in the same order, of the same platform; how they are cut is of no matter. DEV-20, DEV-54."""
+        """The same devices in the same order, of one platform; how they are cut does not matter. DEV-20, DEV-54."""
         return some == others
 
     # --- which sides there are ----------------------------------------------------------------------------------------
@@ -131,14 +131,14 @@ class Agreement(Contexts):
     def in_sides(self, call: Call) -> list[Side]:
         """The in_shardings. DEV-03, DEV-05."""
         return [
-            Side("in_shardings", it.wanted, call.program.name, it.name, it.position)
+            side
             for it in call.arguments
-            if it.wanted is not None
+            for side in _side("in_shardings", it.wanted, call.program.name, it.name, it.position)
         ]
 
     def out_sides(self, call: Call) -> list[Side]:
         """The out_shardings. DEV-04, DEV-05."""
-        return [Side("out_shardings", it, call.program.name) for it in call.outs if it is not None]
+        return [side for it in call.outs for side in _side("out_shardings", it, call.program.name)]
 
     def context_sides(self) -> list[Side]:
         """The mesh that set_mesh set; that of `with mesh:` is none. DEV-30, DEV-34."""
@@ -187,10 +187,11 @@ class Agreement(Contexts):
 
         Sides meet where an operation takes both; a put takes its operand elsewhere. DEV-02, DEV-30.
         """
-        lies: dict[Var, Side | None] = {}
-        for var, it in zip(program.inputs, arguments, strict=True):
-            found = _side("argument", it.committed, program.name, it.name, it.position)
-            lies[var] = next(found, None)
+        given = [
+            *(_side("argument", it.committed, program.name, it.name, it.position) for it in arguments),
+            *(_side("captured", committed_to(x), program.name) for x in program.captured),
+        ]
+        lies = {var: next(side, None) for var, side in zip(program.inputs, given, strict=True)}
         for equation in program.equations:
             sides = [side for var in equation.inputs if (side := lies.get(var)) is not None]
             put = list(self.put_sides(equation, program.name)) if equation.name == "device_put" else None

@@ -138,6 +138,12 @@ WEAK = {"i": "int", "u": "int", "f": "float", "c": "complex"}
 STRONG = {"int": "int32", "float": "float32", "complex": "complex64"}
 
 
+def inexact(dtype: Any) -> bool:
+    """Whether its numbers are real or complex, so that there are gradients."""
+    name: str = dtype.name
+    return name.startswith(("float", "bfloat", "complex"))
+
+
 @lru_cache(256)
 def widest(one: str, other: str) -> str:
     """The narrowest dtype that holds what both hold; "" where there is none."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .arrays import Arrays
 from .devices import Device
@@ -63,6 +64,9 @@ class SetMesh:
 class Contexts(Arrays):
     """The steps that ask which context holds."""
 
+    counts: Counter[str]
+    partitioner: str
+
     def set_mesh(self, mesh: Mesh) -> SetMesh:
         """The mesh that programs run on from now on. DEV-30, DEV-31, DEV-37."""
         if not isinstance(mesh, Mesh):
@@ -104,6 +108,6 @@ def _default(device: Device | None) -> Iterator[None]:
         HELD.devices.pop()
 
 
-def tracing_now() -> Any:
+def tracing_now() -> Trace | None:
     """The innermost trace of this thread, if a function is being traced."""
     return HELD.traces[-1] if HELD.traces else None

@@ -14,7 +14,7 @@ from .keys import Keys
 from .transforms import Transforms
 
 
-class Model(Transforms, Keys):
+class Model(Keys, Transforms):
     """A machine with its arrays, and what JAX does with them, as of a date of the contract."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Programs: what a function does to arrays, as equations; and the tracers that stand for arrays while they are found."""
+"""Programs: what a function does to arrays, as equations; and what stands for arrays while those are found."""
 
 from __future__ import annotations
 
@@ -146,9 +146,7 @@ class Trace:
             if x.trace is self:
                 return x.var
             if x.trace not in HELD.traces:
-                raise UnexpectedTracerError(
-                    f"{x!r} left {x.trace.name}, in which it stood for an array, and was used later"
-                )
+                raise UnexpectedTracerError(f"{x!r} stood for an array in {x.trace.name}, and was used outside")
         if id(x) not in self.captured:
             self.captured[id(x)] = (x, Var(aval_of(x)))
         return self.captured[id(x)][1]

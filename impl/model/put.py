@@ -103,7 +103,7 @@ class Puts(Arrays):
     def leaf(self, x: Any, target: Target, row: Row) -> Any:
         """Puts one leaf: an array, a value of the host's, or, within a program, what stands for an array. PUT-55."""
         if isinstance(x, Tracer):
-            return self._model.apply("device_put", x, target=target, row=row)
+            return self._model.put_inside(x, target, row)
         return self.put(x, target, row) if isinstance(x, Array) else self.take(x, target, row)
 
     # --- an array -----------------------------------------------------------------------------------------------------

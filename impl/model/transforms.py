@@ -1,0 +1,389 @@
+"""Transformations: gradients, mapping over a dimension, and the shapes of results.
+
+A function is traced whole first, so that what can be refused is refused before anything happens. Then its operations
+run one by one, as if they stood alone: a put does to its argument what it does outside.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import trees
+from .agreement import Argument, Call
+from .arrays import Array
+from .avals import Aval, aval_of, inexact
+from .binding import Bound, bind, name_of
+from .control import Control
+from .jit import struct
+from .operations import OPERATIONS, Operators, whole
+from .programs import Equation, Program, Var, constant
+from .put import COPY, Row, Target
+from .shardings import NamedSharding, Sharding, SingleDeviceSharding
+from .specs import PartitionSpec
+
+Params = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """A value on its way through a transformed program; under vmap, whether it has the mapped dimension, its first."""
+
+    value: Any
+    mapped: bool = False
+
+
+Act = Callable[[str, Sequence[Known], Params], Known]
+"""What a transformation makes of an operation."""
+
+
+@dataclass(frozen=True, eq=False)
+class Done:
+    """An operation that has run, as the way back needs it."""
+
+    name: str
+    operands: Sequence[Known]
+    params: Params
+    output: Known
+
+
+class Transforms(Control):
+    """The steps of grad, vjp, vmap and eval_shape."""
+
+    def eval_shape(self, fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """What a function would return, without values: nothing runs. PUT-71, PUT-72, PUT-73."""
+        bound = bind(fun, args, kwargs)
+        program = self.trace(name_of(fun), bound.function, [it.aval for it in bound.arguments])
+        return program.result([struct(aval) for aval in program.avals])
+
+    # --- gradients ----------------------------------------------------------------------------------------------------
+
+    def grad(self, fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+        """The gradient of a function that returns one scalar. PUT-61, PUT-64."""
+
+        @functools.wraps(fun)
+        def gradient(*args: Any, **kwargs: Any) -> Any:
+            name, numbers = name_of(fun), [argnums] if isinstance(argnums, int) else list(argnums)
+            if any(not -len(args) <= number < len(args) for number in numbers):
+                raise TypeError(f"{name} has no gradient for argnums={argnums}: {len(args)} arguments were given")
+            bound = bind(fun, args, kwargs)
+            wanted = [number % len(args) for number in numbers]
+            for it in bound.arguments:
+                if it.position in wanted and not inexact(it.aval.dtype):
+                    raise TypeError(f"{name} has no gradient for argument {it.name}: it is {it.aval}")
+            program = self.prepared(bound, name, [it.position in wanted for it in bound.arguments])
+            if program.tree != trees.LEAF or program.avals[0].shape:
+                raise TypeError(
+                    f"{name} has a gradient if it returns one scalar, and it returns "
+                    f"{', '.join(map(str, program.avals)) or 'none'}"
+                )
+            inputs, outputs, tape = self.forward(program, bound)
+            found = self.backward(tape, outputs, [np.ones((), program.avals[0].dtype)], inputs)
+            each = [trees.unflatten(bound.args.children[number], _of(bound, number, found)) for number in wanted]
+            return each[0] if isinstance(argnums, int) else tuple(each)
+
+        return gradient
+
+    def vjp(self, fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        """What a function returns, and its pullback: what takes cotangents back to the arguments. PUT-65."""
+        bound, name = bind(fun, primals, {}), name_of(fun)
+        program = self.prepared(bound, name, [inexact(it.aval.dtype) for it in bound.arguments])
+        inputs, outputs, tape = self.forward(program, bound)
+
+        def pullback(cotangents: Any) -> tuple[Any, ...]:
+            leaves, tree = trees.flatten(cotangents)
+            if tree != program.tree:
+                raise ValueError(f"the pullback of {name} takes cotangents in the structure of what {name} returned")
+            for leaf, aval in zip(leaves, program.avals, strict=True):
+                if (aval_of(leaf).shape, aval_of(leaf).dtype) != (aval.shape, aval.dtype):
+                    raise ValueError(f"the pullback of {name} takes a cotangent of {aval}: got {aval_of(leaf)}")
+            return tuple(trees.unflatten(bound.args, self.backward(tape, outputs, leaves, inputs)))
+
+        return program.result([it.value for it in outputs]), pullback
+
+    def prepared(self, bound: Bound, name: str, wanted: Sequence[bool]) -> Program:
+        """The program of a function, which can be transposed and whose sides agree; nothing has happened by then.
+
+        PUT-59, PUT-60, PUT-62, PUT-63, PUT-79, PUT-80, PUT-81, DEV-02.
+        """
+        program = self.trace(name, bound.function, [it.aval for it in bound.arguments])
+        self.check_alive(Call(program, bound.arguments, ()))
+        self.check_transposable(program, wanted)
+        self.agree_one_by_one(program, bound.arguments)
+        return program
+
+    def check_transposable(self, program: Program, wanted: Sequence[bool]) -> None:
+        """Refuses what has no way back, among what depends on the inputs that are wanted. PUT-62, PUT-63, PUT-81."""
+        depends = {var for var, is_wanted in zip(program.inputs, wanted, strict=False) if is_wanted}
+        for equation in program.equations:
+            if depends.isdisjoint(equation.inputs):
+                continue
+            depends.update(equation.outputs)
+            if equation.name == "device_put":
+                self.check_put_transposable(program.name, equation.params["row"])
+            elif equation.name == "while":
+                raise ValueError(
+                    f"{program.name} has no gradient: while_loop forgets the values on its way, scan does not"
+                )
+            elif equation.name == "shard_map":
+                raise NotImplementedError(
+                    f"{program.name} has no gradient in the model: it is a shard_map, or holds one"
+                )
+            for inner in equation.params.get("programs", ()):
+                self.check_transposable(inner, [True] * len(inner.inputs))
+
+    def check_put_transposable(self, name: str, row: Row) -> None:
+        """A put that donates gives away what its transpose would need. PUT-62."""
+        if row.donate:
+            raise ValueError(f"{name} has no gradient: it holds a device_put that donates its input (donate=True)")
+
+    def forward(self, program: Program, bound: Bound) -> tuple[list[Known], list[Known], list[Done]]:
+        """Runs a program one operation after the other; gives its inputs, its outputs and what was done."""
+        tape: list[Done] = []
+
+        def act(name: str, operands: Sequence[Known], params: Params) -> Known:
+            output = Known(self.perform(name, [it.value for it in operands], params))
+            tape.append(Done(name, operands, params, output))
+            return output
+
+        inputs = [Known(self.lifted(it.value)) for it in bound.arguments]
+        outputs = self.interpret(program, [*inputs, *map(Known, program.captured)], act)
+        return inputs, [it if isinstance(it.value, Operators) else Known(self.lifted(it.value)) for it in outputs], tape
+
+    def backward(
+        self, tape: Sequence[Done], outputs: Sequence[Known], cotangents: Sequence[Any], inputs: Sequence[Known]
+    ) -> list[Any]:
+        """Takes the cotangents of outputs back to inputs."""
+        found: dict[Known, Any] = {}
+        for output, cotangent in zip(outputs, cotangents, strict=True):
+            self.add_to(found, output, cotangent)
+        for done in reversed(tape):
+            if done.output in found:
+                pulled = self.pull(done, found.pop(done.output))
+                for operand, cotangent in zip(done.operands, pulled, strict=True):
+                    if cotangent is not None and inexact(aval_of(operand.value).dtype):
+                        self.add_to(found, operand, cotangent)
+        return [found[it] if it in found else self.zeros(aval_of(it.value)) for it in inputs]
+
+    def add_to(self, found: dict[Known, Any], at: Known, cotangent: Any) -> None:
+        """Adds a cotangent to what is known of a value's."""
+        found[at] = self.apply("add", found[at], cotangent) if at in found else cotangent
+
+    def pull(self, done: Done, cotangent: Any) -> Sequence[Any]:
+        """The cotangents of an operation's operands."""
+        if done.name == "device_put":
+            return [self.pull_put(cotangent, done.operands[0].value, done.params)]
+        if done.name == "sharding_constraint":
+            return [self.constrain(cotangent, done.params["sharding"])]
+        row = OPERATIONS[done.name]
+        return row.pull(self.apply, cotangent, [it.value for it in done.operands], done.output.value, **done.params)
+
+    def pull_put(self, cotangent: Any, x: Any, params: Params) -> Any:
+        """The transpose of a put: a put back to where the operand lies. PUT-61, PUT-65, PUT-66, PUT-67."""
+        back = x.sharding if params["target"] is not None and isinstance(x, Array) else None
+        return self.leaf(cotangent, back, self.pulled_row(params["row"]))
+
+    def pulled_row(self, row: Row) -> Row:
+        """The transpose of a put copies, whatever the put's own row. PUT-66, PUT-67."""
+        return COPY
+
+    def zeros(self, aval: Aval) -> Any:
+        """Zeros of that aval, where nothing places them."""
+        return self.apply("broadcast", np.zeros((), aval.dtype), shape=aval.shape)
+
+    def lifted(self, value: Any) -> Any:
+        """A value of the host's as an array that is committed nowhere."""
+        if isinstance(value, Operators):
+            return value
+        lies = SingleDeviceSharding(self.default_device())
+        return self.spread(constant(value), lies, committed=False, aval=aval_of(value))
+
+    # --- mapping ------------------------------------------------------------------------------------------------------
+
+    def vmap(self, fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
+        """A function mapped over a dimension of its arguments. PUT-68, PUT-69."""
+
+        @functools.wraps(fun)
+        def mapped(*args: Any, **kwargs: Any) -> Any:
+            bound, name = bind(fun, args, kwargs), name_of(fun)
+            axes = _axes(name, bound, in_axes)
+            size = _size(name, bound.arguments, axes)
+            avals = [
+                it.aval if axis is None else it.aval.with_shape(_without(it.aval.shape, axis))
+                for it, axis in zip(bound.arguments, axes, strict=True)
+            ]
+            program = self.trace(name, bound.function, avals)
+            self.check_alive(Call(program, bound.arguments, ()))
+            self.check_mappable(program)
+            self.agree_one_by_one(program, bound.arguments)
+            inputs = [
+                Known(it.value if axis is None else self.moved(self.lifted(it.value), axis, 0), axis is not None)
+                for it, axis in zip(bound.arguments, axes, strict=True)
+            ]
+            outputs = self.interpret(program, [*inputs, *map(Known, program.captured)], self.act_mapped)
+            places = trees.spread(out_axes, program.tree, "out_axes")
+            return program.result([self.gathered(it, size, axis) for it, axis in zip(outputs, places, strict=True)])
+
+        return mapped
+
+    def check_mappable(self, program: Program) -> None:
+        """Refuses a put to a sharding that names axes: which dimensions it means, nobody says. PUT-70."""
+        for equation in program.equations:
+            sharding = equation.params.get("sharding")
+            if equation.name == "device_put" and isinstance(sharding, NamedSharding) and sharding.spec.named:
+                raise NotImplementedError(
+                    f"{program.name} puts to {sharding} under vmap, where it has one dimension more: a spec that names "
+                    "axes does not say which dimensions it means then"
+                )
+            for inner in equation.params.get("programs", ()):
+                self.check_mappable(inner)
+
+    def act_mapped(self, name: str, operands: Sequence[Known], params: Params) -> Known:
+        """An operation on all examples at once. PUT-68, PUT-69."""
+        values, mapped = [it.value for it in operands], [it.mapped for it in operands]
+        if not any(mapped) or name == "device_put":
+            return Known(self.perform(name, values, params), any(mapped))
+        if name == "sharding_constraint":
+            return Known(self.constrain(values[0], _one_more(params["sharding"])), True)
+        if name not in OPERATIONS:
+            raise NotImplementedError(f"the model does not map {name} over a dimension")
+        return Known(OPERATIONS[name].batch(self.apply, values, mapped, **params), True)
+
+    def gathered(self, known: Known, size: int, axis: int) -> Any:
+        """A result with the mapped dimension where it is wanted."""
+        value = self.lifted(known.value)
+        if not known.mapped:
+            value = self.apply("broadcast", value, shape=(size, *value.shape))
+        return self.moved(value, 0, axis)
+
+    def moved(self, x: Any, source: int, to: int) -> Any:
+        """An array with one dimension elsewhere; itself where that changes nothing."""
+        if not -x.ndim <= to < x.ndim:
+            raise ValueError(f"axis {to} is out of bounds for an array of dimension {x.ndim}")
+        order = [axis for axis in range(x.ndim) if axis != source % x.ndim]
+        order.insert(to % x.ndim, source % x.ndim)
+        return x if order == list(range(x.ndim)) else self.apply("transpose", x, axes=tuple(order))
+
+    # --- one operation after the other --------------------------------------------------------------------------------
+
+    def interpret(self, program: Program, inputs: Sequence[Known], act: Act) -> list[Known]:
+        """Runs a program as a transformation has it; what is within jits, loops and branches comes one by one too."""
+        known: dict[Var, Known] = dict(zip(program.inputs, inputs, strict=True))
+        for equation in program.equations:
+            operands = [known[var] for var in equation.inputs]
+            if equation.name == "jit":
+                outputs = self.interpret_jit(equation, operands, act)
+            elif equation.name == "scan":
+                outputs = self.interpret_scan(equation, operands, act)
+            elif equation.name == "cond":
+                outputs = self.interpret_cond(equation, operands, act)
+            else:
+                outputs = [act(equation.name, operands, equation.params)]
+            known.update(zip(equation.outputs, outputs, strict=True))
+        return [known[var] for var in program.outputs]
+
+    def interpret_jit(self, equation: Equation, operands: Sequence[Known], act: Act) -> list[Known]:
+        """A jit within: its shardings are constraints."""
+
+        def constrained(known: Sequence[Known], shardings: Sequence[Sharding | None]) -> list[Known]:
+            return [
+                it if lies is None else act("sharding_constraint", [it], {"sharding": lies})
+                for it, lies in zip(known, shardings, strict=True)
+            ]
+
+        inputs = constrained(operands, equation.params["ins"])
+        return constrained(self.interpret(equation.params["programs"][0], inputs, act), equation.params["outs"])
+
+    def interpret_scan(self, equation: Equation, operands: Sequence[Known], act: Act) -> list[Known]:
+        """A loop, step by step."""
+        (program,), count = equation.params["programs"], equation.params["carried"]
+        rows = len(program.inputs) - len(program.captured) - count
+        state, xs, captured = list(operands[:count]), operands[count : count + rows], operands[count + rows :]
+        shapes = [aval.shape for aval in equation.avals[count : count + rows]]
+        steps = range(equation.params["length"])
+        outputs: dict[int, list[Known]] = {}
+        for i in steps[::-1] if equation.params["reverse"] else steps:
+            row = [act("index", [x], {"index": whole(i, shape)}) for x, shape in zip(xs, shapes, strict=True)]
+            found = self.interpret(program, [*state, *row, *captured], act)
+            state, outputs[i] = found[:count], found[count:]
+        return [*state, *self.stacked(program, count, [outputs[i] for i in steps], act)]
+
+    def stacked(self, program: Program, count: int, each: Sequence[Sequence[Known]], act: Act) -> Iterator[Known]:
+        """The outputs of all steps of a loop, as arrays of one dimension more."""
+        for number, aval in enumerate(program.avals[count:]):
+            if each:
+                parts = [act("reshape", [step[number]], {"shape": (1, *aval.shape)}) for step in each]
+                yield act("concatenate", parts, {"axis": 0})
+            else:
+                yield Known(self.zeros(aval.with_shape((0, *aval.shape))))
+
+    def interpret_cond(self, equation: Equation, operands: Sequence[Known], act: Act) -> list[Known]:
+        """The branch that is taken; both, where that is not known or differs between examples."""
+        taken, other = equation.params["programs"]
+        pred, rest = operands[0], operands[1:]
+        count, split = len(taken.inputs) - len(taken.captured), len(taken.inputs)
+        given = [rest[:split], [*rest[:count], *rest[split:]]]
+        if isinstance(pred.value, Array) and not pred.mapped:
+            branch = 0 if pred.value else 1
+            return self.interpret((taken, other)[branch], given[branch], act)
+        results = [self.interpret(it, values, act) for it, values in zip((taken, other), given, strict=True)]
+        return [act("select", [pred, x, y], {}) for x, y in zip(*results, strict=True)]
+
+    def perform(self, name: str, values: Sequence[Any], params: Params) -> Any:
+        """One operation as it stands, alone."""
+        if name == "device_put":
+            return self.perform_put(values[0], params["target"], params["row"])
+        if name == "sharding_constraint":
+            return self.constrain(values[0], params["sharding"])
+        if name not in OPERATIONS:
+            raise NotImplementedError(f"the model runs no {name} within a transformation")
+        return self.apply(name, *values, **params)
+
+    def perform_put(self, x: Any, target: Target, row: Row) -> Any:
+        """A put does what it does outside, flags and all. PUT-61, PUT-68, PUT-69."""
+        return self.leaf(x, target, row)
+
+
+def _of(bound: Bound, position: int, found: Sequence[Any]) -> list[Any]:
+    """What was found for the arrays of one argument."""
+    return [it for argument, it in zip(bound.arguments, found, strict=True) if argument.position == position]
+
+
+def _axes(name: str, bound: Bound, in_axes: Any) -> list[int | None]:
+    """The dimension of each array that is mapped over; None where there is none."""
+    if in_axes is None:
+        raise ValueError(f"{name} is mapped over a dimension of some argument: in_axes is None")
+    if isinstance(in_axes, list | tuple):
+        if len(in_axes) != len(bound.args.children):
+            raise ValueError(f"in_axes has {len(in_axes)} entries for {len(bound.args.children)} arguments of {name}")
+        in_axes = tuple(in_axes)
+    found = trees.spread(in_axes, bound.args, "in_axes")
+    return found + [0] * (len(bound.arguments) - len(found))
+
+
+def _size(name: str, arguments: Sequence[Argument], axes: Sequence[int | None]) -> int:
+    """How long the dimension is that is mapped over."""
+    sizes: dict[int, str] = {}
+    for it, axis in zip(arguments, axes, strict=True):
+        if axis is None:
+            continue
+        if not -it.aval.ndim <= axis < it.aval.ndim:
+            raise ValueError(f"{name} is mapped over axis {axis} of argument {it.name}, which is {it.aval}")
+        sizes[it.aval.shape[axis]] = f"{it.aval.shape[axis]} along axis {axis} of argument {it.name}"
+    if len(sizes) != 1:
+        raise ValueError(f"{name} is mapped over dimensions of one size: got {', '.join(sizes.values()) or 'none'}")
+    return next(iter(sizes))
+
+
+def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    axis %= len(shape)
+    return (*shape[:axis], *shape[axis + 1 :])
+
+
+def _one_more(sharding: Sharding) -> Sharding:
+    """A sharding for arrays of one dimension more, their first, which it leaves whole."""
+    return sharding.with_spec(PartitionSpec(None, *sharding.spec)) if isinstance(sharding, NamedSharding) else sharding
