@@ -70,11 +70,11 @@ def value(array: str, past: int = 4) -> np.ndarray:
     values = ARRAYS[array]
     dtype = np.dtype(values.dtype)
     count = int(np.prod(values.shape))
-    holds = np.arange(3, 3 + count) if count == 1 else np.arange(count)
+    holds = np.arange(3, 4) if count == 1 else np.arange(min(count, values.below))
     room = np.zeros(count * dtype.itemsize + 128, np.uint8)
     start = (past - room.ctypes.data) % 64
     fresh = room[start : start + count * dtype.itemsize].view(dtype).reshape(values.shape)
-    fresh[...] = (holds % values.below).reshape(values.shape).astype(dtype)
+    fresh[...] = np.resize((holds % values.below).astype(dtype), values.shape)
     return fresh
 
 
