@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 from . import trees
@@ -55,13 +54,9 @@ class Parameters:
 def parameters(f: Callable[..., Any]) -> Parameters:
     """The parameters of a function."""
     try:
-        return _parameters(inspect.signature(f))
+        signature = inspect.signature(f)
     except (TypeError, ValueError):
         return Parameters(None, (), None, frozenset())
-
-
-@lru_cache(256)
-def _parameters(signature: inspect.Signature) -> Parameters:
     every = signature.parameters.values()
     rest = next((it.name for it in every if it.kind is inspect.Parameter.VAR_POSITIONAL), None)
     open_ = any(it.kind is inspect.Parameter.VAR_KEYWORD for it in every)
@@ -92,9 +87,10 @@ def bind(
     kwargs: dict[str, Any],
     static: frozenset[str] = frozenset(),
     donated: frozenset[str] = frozenset(),
+    has: Parameters | None = None,
 ) -> Bound:
     """A function with its arguments, but for those that it is made for (`static`)."""
-    has, name = parameters(f), name_of(f)
+    has, name = has or parameters(f), name_of(f)
     has.check(name, args, kwargs)
     called = [has.called(position) for position in range(len(args))]
     for it, value in [*zip(called, args, strict=True), *kwargs.items()]:
@@ -144,7 +140,10 @@ def _check_hash(function: str, name: str, value: Any) -> None:
 
 def wanting(arguments: Sequence[Argument], shardings: Sequence[Any]) -> tuple[Argument, ...]:
     """Arguments with their in_shardings."""
-    return tuple(replace(it, wanted=sharding) for it, sharding in zip(arguments, shardings, strict=True))
+    return tuple(
+        it if sharding is None else replace(it, wanted=sharding)
+        for it, sharding in zip(arguments, shardings, strict=True)
+    )
 
 
 def name_of(f: Callable[..., Any]) -> str:

@@ -18,7 +18,7 @@ from . import texts, trees
 from .agreement import Agreement, Argument, Call, Side, committed_to, replicated_over
 from .arrays import Array
 from .avals import Aval, ShapeDtypeStruct, aval_of
-from .binding import Bound, bind, name_of, parameters, wanting
+from .binding import Bound, Parameters, bind, name_of, parameters, wanting
 from .buffers import Buffer
 from .contexts import tracing_now
 from .meshes import Mesh
@@ -34,6 +34,7 @@ from .specs import PartitionSpec
 class Options:
     """What a function was jitted with; its parameters are meant by name."""
 
+    has: Parameters
     static: frozenset[str]
     donated: frozenset[str]
     in_shardings: Any
@@ -133,7 +134,7 @@ class Programs(Functions, Agreement):
         donated = has.meant(name, "donate", donate_argnums, donate_argnames)
         if both := static & donated:
             raise ValueError(f"arguments of {name} cannot be both static and donated: {', '.join(sorted(both))}")
-        return Jitted(self, fun, Options(static, donated, in_shardings, out_shardings))
+        return Jitted(self, fun, Options(has, static, donated, in_shardings, out_shardings))
 
     def call_jitted(self, jitted: Jitted, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Runs a jitted function; within a function that is traced, its program becomes part of the outer one."""
@@ -154,7 +155,7 @@ class Programs(Functions, Agreement):
     def taken_apart(self, jitted: Jitted, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Call, Bound]:
         """A call of a jitted function as its program and its arguments."""
         options = jitted.options
-        bound = bind(jitted.f, args, kwargs, options.static, options.donated)
+        bound = bind(jitted.f, args, kwargs, options.static, options.donated, options.has)
         if options.in_shardings is not None and kwargs:
             raise ValueError(f"in_shardings are for arguments by position; got {', '.join(kwargs)} by name")
         by_position = self.prefixed(options.in_shardings, bound.args, "in_shardings")

@@ -52,8 +52,15 @@ class Tiles:
 
     def index(self, device: int) -> tuple[slice, ...]:
         """What a device, given by its number in the sharding's order, holds; an uncut dimension is `slice(None)`."""
-        place = self.coordinates[device].tolist()
-        return tuple(
-            slice(None) if count == 1 else slice(at * size, (at + 1) * size)
-            for at, count, size in zip(place, self.counts, self.sizes, strict=True)
-        )
+        return self._indices[device]
+
+    @cached_property
+    def _indices(self) -> list[tuple[slice, ...]]:
+        """What each device holds."""
+        along = [
+            [slice(None)] if count == 1 else [slice(at * size, (at + 1) * size) for at in range(count)]
+            for count, size in zip(self.counts, self.sizes, strict=True)
+        ]
+        return [
+            tuple([parts[at] for parts, at in zip(along, place, strict=True)]) for place in self.coordinates.tolist()
+        ]
