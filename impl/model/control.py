@@ -29,7 +29,7 @@ class Control(Puts, Programs):
     def with_sharding_constraint(self, x: Any, shardings: Any) -> Any:
         """Lays out arrays within a program; a bare spec names axes of the mesh in context. DEV-06, DEV-33."""
         leaves, tree = trees.flatten(x)
-        constraints = self.prefixed(shardings, tree, "with_sharding_constraint")
+        constraints = self.prefixed(shardings, tree, "with_sharding_constraint", self.mesh_in_context())
         if None in constraints:
             raise ValueError("with_sharding_constraint takes a sharding or a spec for each array: got None")
         return trees.unflatten(

@@ -20,7 +20,7 @@ from .arrays import Array
 from .avals import Aval, ShapeDtypeStruct, aval_of
 from .binding import Bound, Parameters, bind, name_of, parameters, wanting
 from .buffers import Buffer
-from .contexts import tracing_now
+from .contexts import HELD, tracing_now
 from .meshes import Mesh
 from .operations import OPERATIONS, Functions
 from .programs import Equation, Program, Tracer, UnexpectedTracerError, Var, constant, single, trace
@@ -158,24 +158,23 @@ class Programs(Functions, Agreement):
         bound = bind(jitted.f, args, kwargs, options.static, options.donated, options.has)
         if options.in_shardings is not None and kwargs:
             raise ValueError(f"in_shardings are for arguments by position; got {', '.join(kwargs)} by name")
-        by_position = self.prefixed(options.in_shardings, bound.args, "in_shardings")
+        by_position = self.prefixed(options.in_shardings, bound.args, "in_shardings", self.mesh_that_places())
         ins = by_position + [None] * (len(bound.arguments) - len(by_position))
         arguments = wanting(bound.arguments, ins)
         program = self.trace(name_of(jitted.f), bound.function, [it.aval for it in arguments])
-        outs = self.prefixed(options.out_shardings, program.tree, "out_shardings")
+        outs = self.prefixed(options.out_shardings, program.tree, "out_shardings", self.mesh_that_places())
         for sharding, aval in zip([*ins, *outs], [*(it.aval for it in arguments), *program.avals], strict=True):
             if sharding is not None:
                 sharding.check(aval.shape)
         return Call(program, arguments, tuple(outs)), bound
 
-    def prefixed(self, prefix: Any, tree: trees.Tree, name: str) -> list[Sharding | None]:
-        """The shardings that an option means, one for each array of a pytree."""
-        return [self.named(it, name) for it in trees.spread(prefix, tree, name)]
+    def prefixed(self, prefix: Any, tree: trees.Tree, name: str, mesh: Mesh | None) -> list[Sharding | None]:
+        """The shardings that an option means, one for each array of a pytree; a mesh is that of bare specs."""
+        return [self.named(it, name, mesh) for it in trees.spread(prefix, tree, name)]
 
-    def named(self, sharding: Any, name: str) -> Sharding | None:
+    def named(self, sharding: Any, name: str, mesh: Mesh | None) -> Sharding | None:
         """A sharding; a bare spec takes its mesh from the context. DEV-33."""
         if isinstance(sharding, PartitionSpec):
-            mesh = self.mesh_in_context()
             if mesh is None:
                 raise RuntimeError(
                     f"{name} is {sharding} alone, which takes a mesh in context: enter one, or give a sharding"
@@ -231,7 +230,7 @@ class Programs(Functions, Agreement):
         for it in call.arguments:
             if isinstance(it.value, Array):
                 self.touch(it.value)
-            elif isinstance(it.value, Tracer):
+            elif isinstance(it.value, Tracer) and it.value.trace not in HELD.traces:
                 raise UnexpectedTracerError(
                     f"{it.value!r} left {it.value.trace.name} and was used as argument {it.name}"
                 )

@@ -88,9 +88,9 @@ def _inexact(operands: Sequence[Aval]) -> tuple[Any, bool]:
 
 def _comparing(name: str) -> Callable[..., Aval]:
     def infer(*operands: Aval) -> Aval:
-        avals.meet(operands)
+        _, weak = avals.meet(operands)
         _numeric(name, operands, "biufcV")
-        return Aval(_broadcast(name, operands), np.dtype(bool))
+        return Aval(_broadcast(name, operands), np.dtype(bool), weak)
 
     return infer
 
@@ -223,7 +223,7 @@ def _evaluate_sum(operands: Sequence[Aval], x: np.ndarray, axes: tuple[int, ...]
 
 
 def _pull_sum(apply: Apply, ct: Any, operands: Sequence[Any], output: Any, axes: tuple[int, ...]) -> Sequence[Any]:
-    shape = operands[0].shape
+    shape = np.shape(operands[0])
     kept = apply("reshape", ct, shape=tuple(1 if i in axes else n for i, n in enumerate(shape)))
     return [_like(apply, apply("broadcast", kept, shape=shape), operands[0])]
 
@@ -236,7 +236,7 @@ def _infer_max(x: Aval, axes: tuple[int, ...]) -> Aval:
 
 def _pull_max(apply: Apply, ct: Any, operands: Sequence[Any], output: Any, axes: tuple[int, ...]) -> Sequence[Any]:
     (x,) = operands
-    kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
+    kept = tuple(1 if i in axes else n for i, n in enumerate(np.shape(x)))
     top = apply("convert", x == apply("reshape", output, shape=kept), dtype=ct.dtype)
     count = apply("reshape", apply("sum", top, axes=axes), shape=kept)
     return [apply("reshape", ct, shape=kept) * top / count]
@@ -281,7 +281,7 @@ def _infer_convert(x: Aval, dtype: Any) -> Aval:
 
 
 def _pull_convert(apply: Apply, ct: Any, operands: Sequence[Any], output: Any, dtype: Any) -> Sequence[Any]:
-    return [apply("convert", ct, dtype=operands[0].dtype)]
+    return [apply("convert", ct, dtype=aval_of(operands[0]).dtype)]
 
 
 def _infer_concatenate(*operands: Aval, axis: int) -> Aval:
@@ -303,16 +303,16 @@ def _infer_concatenate(*operands: Aval, axis: int) -> Aval:
 def _pull_concatenate(apply: Apply, ct: Any, operands: Sequence[Any], output: Any, axis: int) -> Sequence[Any]:
     found, start = [], 0
     for x in operands:
-        index = (*[slice(None)] * axis, slice(start, start + x.shape[axis]))
+        index = (*[slice(None)] * axis, slice(start, start + np.shape(x)[axis]))
         found.append(_like(apply, apply("index", ct, index=whole(index, ct.shape)), x))
-        start += x.shape[axis]
+        start += np.shape(x)[axis]
     return found
 
 
 def _batch_concatenate(apply: Apply, operands: Sequence[Any], mapped: Sequence[bool], axis: int) -> Any:
     (size,) = {x.shape[0] for x, is_mapped in zip(operands, mapped, strict=True) if is_mapped}
     all_mapped = [
-        x if is_mapped else apply("broadcast", x, shape=(size, *x.shape))
+        x if is_mapped else apply("broadcast", x, shape=(size, *np.shape(x)))
         for x, is_mapped in zip(operands, mapped, strict=True)
     ]
     return apply("concatenate", *all_mapped, axis=axis + 1)
@@ -372,11 +372,11 @@ def _infer_index(x: Aval, index: Index) -> Aval:
 
 
 def _pull_index(apply: Apply, ct: Any, operands: Sequence[Any], output: Any, index: Index) -> Sequence[Any]:
-    return [apply("unindex", ct, index=index, shape=operands[0].shape)]
+    return [apply("unindex", ct, index=index, shape=np.shape(operands[0]))]
 
 
 def _batch_index(apply: Apply, operands: Sequence[Any], mapped: Sequence[bool], index: Index) -> Any:
-    return apply("index", operands[0], index=((0, operands[0].shape[0], 1), *index))
+    return apply("index", operands[0], index=((0, np.shape(operands[0])[0], 1), *index))
 
 
 def _infer_unindex(x: Aval, index: Index, shape: tuple[int, ...]) -> Aval:
@@ -396,7 +396,7 @@ def _pull_unindex(
 
 
 def _batch_unindex(apply: Apply, operands: Sequence[Any], mapped: Sequence[bool], index: Index, shape: Any) -> Any:
-    size = operands[0].shape[0]
+    size = np.shape(operands[0])[0]
     return apply("unindex", operands[0], index=((0, size, 1), *index), shape=(size, *shape))
 
 
@@ -447,8 +447,8 @@ SHAPES: dict[str, Operation] = {
         ("a",),
         _infer_reshape,
         lambda operands, x, shape: x.reshape(shape),
-        lambda apply, ct, operands, output, shape: [apply("reshape", ct, shape=operands[0].shape)],
-        lambda apply, operands, mapped, shape: apply("reshape", operands[0], shape=(operands[0].shape[0], *shape)),
+        lambda apply, ct, operands, output, shape: [apply("reshape", ct, shape=np.shape(operands[0]))],
+        lambda apply, operands, mapped, shape: apply("reshape", operands[0], shape=(np.shape(operands[0])[0], *shape)),
     ),
     "transpose": Operation(
         ("a",),

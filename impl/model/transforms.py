@@ -82,7 +82,9 @@ class Transforms(Control):
                     f"{', '.join(map(str, program.avals)) or 'none'}"
                 )
             inputs, outputs, tape = self.forward(program, bound)
-            found = self.backward(tape, outputs, [np.ones((), program.avals[0].dtype)], inputs)
+            found = self.backward(
+                tape, outputs, [self.like(np.ones((), program.avals[0].dtype), program.avals[0])], inputs
+            )
             each = [trees.unflatten(bound.args.children[number], _of(bound, number, found)) for number in wanted]
             return each[0] if isinstance(argnums, int) else tuple(each)
 
@@ -199,8 +201,11 @@ class Transforms(Control):
         """A value of the host's as an array that is committed nowhere."""
         if isinstance(value, Operators):
             return value
-        lies = SingleDeviceSharding(self.default_device())
-        return self.spread(constant(value), lies, committed=False, aval=aval_of(value))
+        return self.like(constant(value), aval_of(value))
+
+    def like(self, value: np.ndarray, aval: Aval) -> Array:
+        """An array that is committed nowhere."""
+        return self.spread(value, SingleDeviceSharding(self.default_device()), committed=False, aval=aval)
 
     # --- mapping ------------------------------------------------------------------------------------------------------
 
