@@ -38,12 +38,20 @@ class Argument:
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """A program with its arguments and its out_shardings, one for each result; `eager` if no jit was asked for."""
+    """A program with its arguments and its out_shardings, one for each result.
+
+    It is `eager` if no jit was asked for; one that `keeps_unused` is lowered with arguments that it does not use.
+    """
 
     program: Program
     arguments: tuple[Argument, ...]
     outs: tuple[Sharding | None, ...]
     eager: bool = False
+    keeps_unused: bool = False
+
+    def uses(self, argument: Argument) -> bool:
+        """Whether the program does anything with an argument."""
+        return self.program.inputs[self.arguments.index(argument)] in self.program.used
 
 
 @dataclass(frozen=True, eq=False)

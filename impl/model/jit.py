@@ -39,6 +39,7 @@ class Options:
     donated: frozenset[str]
     in_shardings: Any
     out_shardings: Any
+    keep_unused: bool
 
 
 class Jitted:
@@ -102,6 +103,11 @@ class Compiled:
         return self.lowered.call.program.result(self.lowered.outs)
 
 
+def _reached(path: str) -> str:
+    """How an array is reached from the arguments by position and by name, of which its path starts with the number."""
+    return path.replace("[0]", "args", 1) if path.startswith("[0]") else path.replace("[1]", "kwargs", 1)
+
+
 def struct(aval: Aval) -> ShapeDtypeStruct:
     """What stands for an array of which that is known."""
     return ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type)
@@ -126,7 +132,7 @@ class Programs(Functions, Agreement):
         inline: bool = False,
         compiler_options: Mapping[str, Any] | None = None,
     ) -> Jitted:
-        """A function that runs as one program; the last three say how it is compiled, which shows nowhere here."""
+        """A function that runs as one program; the last two say how it is compiled, which shows nowhere here."""
         if not callable(fun):
             raise TypeError(f"jit takes a function: got {fun!r}")
         has, name = parameters(fun), name_of(fun)
@@ -134,7 +140,7 @@ class Programs(Functions, Agreement):
         donated = has.meant(name, "donate", donate_argnums, donate_argnames)
         if both := static & donated:
             raise ValueError(f"arguments of {name} cannot be both static and donated: {', '.join(sorted(both))}")
-        return Jitted(self, fun, Options(has, static, donated, in_shardings, out_shardings))
+        return Jitted(self, fun, Options(has, static, donated, in_shardings, out_shardings, keep_unused))
 
     def call_jitted(self, jitted: Jitted, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Runs a jitted function; within a function that is traced, its program becomes part of the outer one."""
@@ -166,7 +172,7 @@ class Programs(Functions, Agreement):
         for sharding, aval in zip([*ins, *outs], [*(it.aval for it in arguments), *program.avals], strict=True):
             if sharding is not None:
                 sharding.check(aval.shape)
-        return Call(program, arguments, tuple(outs)), bound
+        return Call(program, arguments, tuple(outs), keeps_unused=options.keep_unused), bound
 
     def prefixed(self, prefix: Any, tree: trees.Tree, name: str, mesh: Mesh | None) -> list[Sharding | None]:
         """The shardings that an option means, one for each array of a pytree; a mesh is that of bare specs."""
@@ -431,10 +437,8 @@ class Programs(Functions, Agreement):
         name = lowered.call.program.name
         leaves, tree = trees.flatten((tuple(args), kwargs))
         if tree != lowered.tree:
-            raise TypeError(
-                f"{name} was compiled for {len(lowered.call.arguments)} arrays as {lowered.tree.paths}, and is called "
-                f"with {len(leaves)} as {tree.paths}"
-            )
+            built, given = (", ".join(map(_reached, it.paths)) or "nothing" for it in (lowered.tree, tree))
+            raise TypeError(f"{name} was compiled for arrays at {built}, and is called with arrays at {given}")
         for it, value in zip(lowered.call.arguments, leaves, strict=True):
             aval = aval_of(value)
             if (aval.shape, aval.dtype) != (it.aval.shape, it.aval.dtype):
@@ -447,12 +451,12 @@ class Programs(Functions, Agreement):
     def check_placed(self, lowered: Lowered, call: Call) -> None:
         """Refuses committed arguments that lie otherwise than the program was compiled for. DEV-44, DEV-50."""
         for argument, built in zip(call.arguments, lowered.ins, strict=True):
-            if argument.committed is None or not self.is_checked(argument, call.program):
+            if argument.committed is None or not self.is_checked(call, argument):
                 continue
             if self.lies_otherwise(built, argument.committed, argument.aval):
                 raise self.misplaced(call.program.name, argument, built, argument.committed)
 
-    def is_checked(self, argument: Argument, program: Program) -> bool:
+    def is_checked(self, call: Call, argument: Argument) -> bool:
         """Every argument is checked, whether or not the program uses it. DEV-44."""
         return True
 
@@ -515,17 +519,23 @@ class Programs(Functions, Agreement):
     # --- a lowered text -----------------------------------------------------------------------------------------------
 
     def text(self, lowered: Lowered, dialect: str) -> str:
-        """The declaration of a program's module, with its shardings for the partitioner of this model."""
+        """The declaration of a module for the partitioner of this model, with the shardings that the program is told."""
         if dialect != "stablehlo":
             raise NotImplementedError(f"the model's programs have no text as {dialect}, only as stablehlo")
-        call, several = lowered.call, lowered.home is not None
+        call = lowered.call
+        kept = [it for it in call.arguments if call.keeps_unused or call.uses(it)]
+        ins = [(it.aval, it.wanted or it.committed) for it in kept]
+        outs = [*zip(call.program.avals, call.outs, strict=True)]
+        said = [sharding for _, sharding in [*ins, *outs] if sharding is not None]
+        kinds = any(it.memory_kind != it.ordered[0].default_memory().kind for it in said)
         return texts.module(
-            [_declared(it.aval, lies, several) for it, lies in zip(call.arguments, lowered.ins, strict=True)],
-            [_declared(aval, lies, several) for aval, lies in zip(call.program.avals, lowered.outs, strict=True)],
+            [_declared(*it, kinds) for it in ins],
+            [_declared(*it, kinds) for it in outs],
             partitioner=self.partitioner,
             devices=len(self.everywhere(lowered.home).ordered),
         )
 
 
-def _declared(aval: Aval, sharding: Sharding, placed: bool) -> texts.Declared:
-    return texts.Declared(aval.shape, aval.dtype, sharding if placed else None)
+def _declared(aval: Aval, sharding: Sharding | None, kinds: bool) -> texts.Declared:
+    memory = sharding.memory_kind if kinds and sharding is not None else None
+    return texts.Declared(aval.shape, aval.dtype, sharding, memory)

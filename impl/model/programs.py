@@ -58,6 +58,11 @@ class Program:
         """What is known of its results."""
         return tuple(var.aval for var in self.outputs)
 
+    @property
+    def used(self) -> set[Var]:
+        """Its values that some operation takes, or that it returns."""
+        return {*self.outputs, *(var for equation in self.equations for var in equation.inputs)}
+
     def result(self, leaves: Sequence[Any]) -> Any:
         """The results as the function returns them."""
         return trees.unflatten(self.tree, leaves)
