@@ -29,6 +29,8 @@ class Array(Operators):
     A `committed` array is bound to its devices; `layout` is the order of dimensions in memory, slowest first.
     """
 
+    model: Model
+
     def __init__(
         self,
         model: Model,
@@ -110,16 +112,15 @@ class Array(Operators):
     def __dlpack__(self, **asked: Any) -> Any:
         return self.model.lend(self).__dlpack__(**asked)
 
-    def __copy__(self) -> Array:
+    def __copy__(self) -> Any:
         return self.model.device_put(self, may_alias=False)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Array:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return self.model.device_put(self, may_alias=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """An array is pickled as its value: what is read back is NumPy's, to be put where the reader wants it."""
-        reduced: tuple[Any, ...] = np.array(self.model.view(self)).__reduce__()
-        return reduced
+        return tuple(np.array(self.model.view(self)).__reduce__())
 
     def __repr__(self) -> str:
         self.model.touch(self)

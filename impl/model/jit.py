@@ -519,7 +519,7 @@ class Programs(Functions, Agreement):
     # --- a lowered text -----------------------------------------------------------------------------------------------
 
     def text(self, lowered: Lowered, dialect: str) -> str:
-        """The declaration of a module for the partitioner of this model, with the shardings that the program is told."""
+        """The declaration of a module for this model's partitioner, with the shardings that the program is told."""
         if dialect != "stablehlo":
             raise NotImplementedError(f"the model's programs have no text as {dialect}, only as stablehlo")
         call = lowered.call
