@@ -16,6 +16,7 @@ import pytest
 from impl.model import layouts, meshes, shardings, specs, texts
 from impl.model.dates import NEWEST, PROMISES, Contract
 from impl.model.devices import machine
+from impl.model.keys import KEY
 from impl.model.positional import PositionalSharding
 from tests import values_there
 from tests.test_stock_versions import OTHERS, told
@@ -202,6 +203,18 @@ def test_types_of_numbers_in_a_module(dtype, element):
 
     of = texts.Declared((2, 3), np.dtype(getattr(ml_dtypes, dtype, dtype)))
     assert f"@main(tensor<2x3x{element}>)" in texts.module([of], [], partitioner="shardy", devices=1)
+
+
+@pytest.mark.parametrize(
+    ("partitioner", "annotation"),
+    [
+        ("shardy", 'sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>'),
+        ("gspmd", 'mhlo.sharding = "{devices=[4,1]<=[4]}"'),
+    ],
+)
+def test_keys_are_declared_as_numbers_that_are_never_cut_within_a_key(partitioner, annotation):
+    it = texts.Declared((8,), KEY, values_there.sharding("line", "x")(JAX))
+    assert f"@main(tensor<8x2xui32> {{{annotation}}})" in texts.module([it], [], partitioner=partitioner, devices=4)
 
 
 @pytest.mark.parametrize("partitioner", PARTITIONERS)

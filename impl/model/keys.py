@@ -60,4 +60,4 @@ def _longer(sharding: Sharding, ndim: int) -> Sharding:
     if not isinstance(sharding, NamedSharding):
         return sharding
     spec = [*sharding.spec, *[None] * (ndim - len(sharding.spec)), None]
-    return NamedSharding(sharding.mesh, PartitionSpec(*spec), memory_kind=sharding.memory_kind)
+    return sharding.with_spec(PartitionSpec(*spec))

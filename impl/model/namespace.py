@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import ml_dtypes
@@ -16,6 +17,7 @@ from .avals import WEAK, WIDER, ShapeDtypeStruct
 from .layouts import Format, Layout
 from .meshes import AbstractMesh, AxisType, Mesh
 from .model import Model
+from .positional import PositionalSharding
 from .shardings import NamedSharding, SingleDeviceSharding
 from .specs import PartitionSpec
 
@@ -26,6 +28,7 @@ DATED = {
     "shard_map": "shard_map",
     "sharding.AbstractMesh": "abstract_mesh",
     "sharding.AxisType": "axis_types",
+    "sharding.PositionalSharding": "positional_sharding",
     "make_mesh": "make_mesh",
 }
 """The names that were not always there, with the promise that brought them."""
@@ -75,11 +78,14 @@ def table(model: Model) -> dict[str, Any]:
         "random.wrap_key_data": model.wrap_key_data,
         "set_mesh": model.set_mesh,
         "shard_map": model.shard_map,
-        "sharding.AbstractMesh": AbstractMesh,
+        "sharding.AbstractMesh": AbstractMesh
+        if model.contract.promises("abstract_mesh.explicit")
+        else partial(meshes.abstract_mesh, contract=model.contract),
         "sharding.AxisType": AxisType,
         "sharding.Mesh": Mesh,
         "sharding.NamedSharding": NamedSharding,
         "sharding.PartitionSpec": PartitionSpec,
+        "sharding.PositionalSharding": PositionalSharding,
         "sharding.SingleDeviceSharding": SingleDeviceSharding,
         "tree.leaves": trees.leaves,
         "tree.map": trees.map,

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .keys import KEY, NUMBERS
 from .shardings import NamedSharding, Sharding, SingleDeviceSharding
 from .specs import UNCONSTRAINED
 
@@ -25,10 +26,11 @@ class Declared:
     """An argument or a result of a program, as its module declares it.
 
     `memory` is a kind of memory where the program says any; `aliases` is the result that may take an argument's memory.
+    Keys are declared as the numbers beneath them, which are never cut within a key.
     """
 
     shape: tuple[int, ...]
-    dtype: np.dtype[Any]
+    dtype: Any
     sharding: Sharding | None = None
     memory: str | None = None
     aliases: int | None = None
@@ -115,17 +117,21 @@ def unspecified(sharding: Sharding) -> str:
 
 
 def _declared(it: Declared, partitioner: str, meshes: Meshes) -> str:
+    shape, dtype = ((*it.shape, *NUMBERS), np.dtype(np.uint32)) if it.dtype is KEY else (it.shape, it.dtype)
     attributes = {
         "mhlo.memory_kind": it.memory and f'"{it.memory}"',
-        "mhlo.sharding": it.sharding and partitioner == "gspmd" and f'"{hlo(it.sharding, len(it.shape))}"',
-        "sdy.sharding": it.sharding
-        and partitioner == "shardy"
-        and f"#sdy.sharding{sdy(it.sharding, len(it.shape), meshes.name(it.sharding))}",
+        **(_annotation(it.sharding, len(shape), partitioner, meshes) if it.sharding else {}),
         "tf.aliasing_output": None if it.aliases is None else f"{it.aliases} : i32",
     }
     given = ", ".join(f"{name} = {text}" for name, text in attributes.items() if text)
-    kind = f"tensor<{''.join(f'{size}x' for size in it.shape)}{_element(it.dtype)}>"
+    kind = f"tensor<{''.join(f'{size}x' for size in shape)}{_element(dtype)}>"
     return f"{kind} {{{given}}}" if given else kind
+
+
+def _annotation(sharding: Sharding, ndim: int, partitioner: str, meshes: Meshes) -> dict[str, str]:
+    if partitioner == "gspmd":
+        return {"mhlo.sharding": f'"{hlo(sharding, ndim)}"'}
+    return {"sdy.sharding": f"#sdy.sharding{sdy(sharding, ndim, meshes.name(sharding))}"}
 
 
 def _element(dtype: np.dtype[Any]) -> str:
