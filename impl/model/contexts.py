@@ -35,7 +35,8 @@ def entered(mesh: Mesh) -> None:
 
 def left(mesh: Mesh) -> None:
     """`with mesh:` ends."""
-    HELD.meshes.remove((mesh, False))
+    innermost = max(number for number, held in enumerate(HELD.meshes) if held == (mesh, False))
+    del HELD.meshes[innermost]
 
 
 @contextlib.contextmanager
