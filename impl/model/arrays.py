@@ -16,7 +16,7 @@ from .avals import Aval
 from .buffers import Buffer, cut, lies_in, rows
 from .devices import Device
 from .layouts import Format, Layout
-from .operations import Operators
+from .operators import Operators
 from .shardings import Sharding, SingleDeviceSharding
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from . import trees
 from .avals import Aval, aval_of
 from .binding import bind, name_of
 from .contexts import HELD
-from .jit import Programs
+from .jit import Jits
 from .meshes import Mesh
 from .programs import Equation, Program, Var
 from .put import Puts, Row, Target
@@ -21,7 +21,7 @@ from .specs import PartitionSpec
 Values = Sequence[np.ndarray]
 
 
-class Control(Puts, Programs):
+class Control(Puts, Jits):
     """The steps of those operations: how users write them, and what they do to values."""
 
     # --- places within programs ---------------------------------------------------------------------------------------

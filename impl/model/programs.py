@@ -11,7 +11,7 @@ import numpy as np
 from . import trees
 from .avals import Aval, aval_of
 from .contexts import HELD, tracing
-from .operations import Operators
+from .operators import Operators
 
 
 class Var:

@@ -20,7 +20,8 @@ from .avals import Aval, aval_of, inexact
 from .binding import Bound, bind, name_of
 from .control import Control
 from .jit import struct
-from .operations import OPERATIONS, Operators, whole
+from .operations import OPERATIONS, whole
+from .operators import Operators
 from .programs import Equation, Program, Var, constant
 from .put import COPY, Row, Target
 from .shardings import NamedSharding, Sharding, SingleDeviceSharding

@@ -1,0 +1,267 @@
+"""Running programs: of an operation on its own, or of a whole function.
+
+Read from the top: the sides of a call have to agree, it is lowered and compiled, then it runs: its arguments are read,
+the program is evaluated, and the results are laid out.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .agreement import Agreement, Argument, Call, Side, committed_to, replicated_over
+from .arrays import Array
+from .avals import Aval, ShapeDtypeStruct, aval_of
+from .buffers import Buffer
+from .contexts import HELD, tracing_now
+from .meshes import Mesh
+from .operations import OPERATIONS
+from .operators import Functions
+from .programs import Equation, Program, Tracer, UnexpectedTracerError, Var, constant, single, trace
+from .shardings import NamedSharding, Sharding, SingleDeviceSharding
+
+
+@dataclass(frozen=True, eq=False)
+class Lowered:
+    """A call with the shardings of its arguments and results; `home` is one of its sides, if it has any."""
+
+    call: Call
+    home: Side | None
+    ins: tuple[Sharding, ...]
+    outs: tuple[Sharding, ...]
+
+
+class Programs(Functions, Agreement):
+    """The steps by which programs run."""
+
+    def trace(self, name: str, f: Callable[..., Any], avals: Sequence[Aval], axes: Any = None) -> Program:
+        """Finds out what a function does; nothing runs. PUT-59, PUT-60, PUT-63, PUT-71, PUT-72, PUT-73, PUT-79."""
+        self.counts["trace"] += 1
+        return trace(self, name, f, avals, axes)
+
+    def apply(self, name: str, *operands: Any, **params: Any) -> Any:
+        """An operation of the table: it runs at once, or becomes part of the program that is being traced."""
+        row = OPERATIONS[name]
+        avals = [aval_of(x) for x in operands]
+        names = [(row.called(number), number) for number in range(len(operands))]
+        return self.operation(name, operands, (row.infer(*avals, **params),), params, names)[0]
+
+    def operation(
+        self,
+        name: str,
+        operands: Sequence[Any],
+        outputs: Sequence[Aval],
+        params: dict[str, Any],
+        names: Sequence[tuple[str, int | None]] = (),
+    ) -> list[Any]:
+        """Any operation, also one that holds programs: it runs at once as a program of its own, or is recorded."""
+        record = tracing_now()
+        if record is not None:
+            return record.record(name, operands, outputs, params)
+        program = single(name, [aval_of(x) for x in operands], outputs, params)
+        called = [*names, *((f"captured[{number}]", None) for number in range(len(operands) - len(names)))]
+        arguments = tuple(
+            Argument(*it, x, var.aval, committed_to(x))
+            for it, x, var in zip(called, operands, program.inputs, strict=True)
+        )
+        return self.call(Call(program, arguments, (None,) * len(outputs), eager=True))
+
+    # --- a call, from the top -----------------------------------------------------------------------------------------
+
+    def call(self, call: Call) -> list[Any]:
+        """Runs a program: what is refused is refused before anything is compiled, moved or deleted. DEV-14, DEV-16."""
+        self.check_alive(call)
+        lowered = self.lower(call, self.agree(call))
+        self.compile(lowered)
+        return self.execute(lowered, [self.feed(it, lowered.home) for it in call.arguments])
+
+    def check_alive(self, call: Call) -> None:
+        """Arguments that are gone are refused, and those that one call takes from itself. PUT-26, DEV-15."""
+        for it in call.arguments:
+            if isinstance(it.value, Array):
+                self.touch(it.value)
+            elif isinstance(it.value, Tracer) and it.value.trace not in HELD.traces:
+                raise UnexpectedTracerError(
+                    f"{it.value!r} left {it.value.trace.name} and was used as argument {it.name}"
+                )
+            elif isinstance(it.value, ShapeDtypeStruct):
+                raise TypeError(f"argument {it.name} of {call.program.name} stands for an array, and has no value")
+        if any(it.donated for it in call.arguments):
+            self.check_donated_once_per_call(call)
+
+    def check_donated_once_per_call(self, call: Call) -> None:
+        """An array that is donated is no other argument's."""
+        owners: dict[int, Argument] = {}
+        for it in call.arguments:
+            for buffer in it.value.buffers if isinstance(it.value, Array) else ():
+                first = owners.setdefault(id(buffer), it)
+                if first is not it and (first.donated or it.donated):
+                    raise ValueError(
+                        f"arguments {first.name} and {it.name} of {call.program.name} share their memory, and one of "
+                        "them is donated: an array that is donated can be there only once"
+                    )
+
+    def lower(self, call: Call, home: Side | None) -> Lowered:
+        """Lays down where arguments and results of a program lie."""
+        self.counts["lower"] += 1
+        ins = tuple(self.sharding_in(it, home) for it in call.arguments)
+        return Lowered(call, home, ins, self.shardings_out(call, home))
+
+    def compile(self, lowered: Lowered) -> None:
+        """Compiles a program that is lowered. DEV-16, DEV-49, DEV-59."""
+        self.counts["compile"] += 1
+
+    def execute(self, lowered: Lowered, values: Sequence[np.ndarray]) -> list[Array]:
+        """Evaluates a program on values, lays out its results, and deletes what it was given for them."""
+        call, commits = lowered.call, self.results_commit(lowered.home)
+        captured = [self.capture(x) for x in call.program.captured]
+        results = self.evaluate(call.program, [*values, *captured])
+        reused = self.donations(lowered)
+        arrays = [
+            self.deliver(value, aval, sharding, commits, reused[number].value.buffers if number in reused else ())
+            for number, (value, aval, sharding) in enumerate(
+                zip(results, call.program.avals, lowered.outs, strict=True)
+            )
+        ]
+        for argument in reused.values():
+            self.release(argument.value)
+        return arrays
+
+    # --- what a program is given --------------------------------------------------------------------------------------
+
+    def feed(self, argument: Argument, home: Side | None) -> np.ndarray:
+        """The value of an argument for a call, which leaves the argument as it is. DEV-23, DEV-38."""
+        if not isinstance(argument.value, Array):
+            return constant(argument.value)
+        if argument.committed is None:
+            return self.follow(argument.value, home)
+        if argument.wanted is not None and not argument.wanted.is_equivalent_to(argument.committed, argument.aval.ndim):
+            return self.lay_out(argument.value, argument.wanted)
+        return self.value(argument.value)
+
+    def follow(self, x: Array, home: Side | None) -> np.ndarray:
+        """The value of an array that is committed nowhere, for a call that runs elsewhere. It does not move itself.
+
+        DEV-24, DEV-27, DEV-28, DEV-29.
+        """
+        return self.value(x)
+
+    def lay_out(self, x: Array, sharding: Sharding) -> np.ndarray:
+        """The value of an array that in_shardings cut otherwise on its own devices, for one call. DEV-22."""
+        return self.value(x)
+
+    def capture(self, x: Any) -> np.ndarray:
+        """The value of what a function captured: a constant, wherever it lies. DEV-57."""
+        return self.value(x) if isinstance(x, Array) else constant(x)
+
+    def sharding_in(self, argument: Argument, home: Side | None) -> Sharding:
+        """How a program takes an argument: as it is wanted, as it lies, or else whole where the program runs."""
+        return argument.wanted or argument.committed or self.everywhere(home)
+
+    # --- where results lie --------------------------------------------------------------------------------------------
+
+    def shardings_out(self, call: Call, home: Side | None) -> tuple[Sharding, ...]:
+        """Where results lie: as out_shardings say, as the program says, or else whole where it runs. DEV-21, DEV-25."""
+        found = self.propagated(call.program, [it.wanted or it.committed for it in call.arguments])
+        return tuple([wanted or said or self.everywhere(home) for wanted, said in zip(call.outs, found, strict=True)])
+
+    def everywhere(self, home: Side | None) -> Sharding:
+        """Whole on each device that a call runs on: those of its sides, else the default one. DEV-21, DEV-26."""
+        if home is None:
+            return SingleDeviceSharding(self.default_device())
+        if isinstance(home.sharding, SingleDeviceSharding):
+            return SingleDeviceSharding(home.devices[0])
+        if isinstance(home.sharding, NamedSharding) and isinstance(home.sharding.mesh, Mesh):
+            return replicated_over(home.sharding.mesh)
+        return replicated_over(Mesh(np.array(home.devices, dtype=object), ("devices",)))
+
+    def results_commit(self, home: Side | None) -> bool:
+        """Results are bound to their devices where anything in the call was. DEV-25, DEV-26, DEV-28."""
+        return home is not None
+
+    def propagated(self, program: Program, ins: Sequence[Sharding | None]) -> list[Sharding | None]:
+        """How results lie as far as a program says: like operands of the same shape, unless it says otherwise."""
+        lies: dict[Var, Sharding | None] = dict(zip(program.inputs, ins, strict=False))
+        for equation in program.equations:
+            operands = [lies.get(var) for var in equation.inputs]
+            lies.update(zip(equation.outputs, self.propagated_by(equation, operands), strict=True))
+        return [lies.get(var) for var in program.outputs]
+
+    def propagated_by(self, equation: Equation, operands: Sequence[Sharding | None]) -> list[Sharding | None]:
+        """How the outputs of one operation lie."""
+        if equation.name == "jit":
+            ins = [wanted or lies for wanted, lies in zip(equation.params["ins"], operands, strict=True)]
+            found = self.propagated(equation.params["programs"][0], ins)
+            return [wanted or lies for wanted, lies in zip(equation.params["outs"], found, strict=True)]
+        if "shardings" in equation.params and None not in equation.params["shardings"]:
+            return list(equation.params["shardings"])
+        known = [(aval.shape, it) for aval, it in zip(equation.avals, operands, strict=True) if it is not None]
+        return [next((it for shape, it in known if shape == var.aval.shape), None) for var in equation.outputs]
+
+    def deliver(
+        self, value: np.ndarray, aval: Aval, sharding: Sharding, committed: bool, reuse: Sequence[Buffer]
+    ) -> Array:
+        """A result: never in memory of an argument that was not donated. PUT-56, PUT-57."""
+        return self.spread(value, sharding, committed=committed, aval=aval, reuse=reuse)
+
+    # --- donation -----------------------------------------------------------------------------------------------------
+
+    def donations(self, lowered: Lowered) -> dict[int, Argument]:
+        """The donated arguments that a result can take the place of, by the number of the result; others stay whole."""
+        call, found, unusable = lowered.call, dict[int, Argument](), []
+        for argument in call.arguments:
+            if argument.donated and isinstance(argument.value, Array):
+                lies = argument.value.sharding
+                fitting = (
+                    number
+                    for number, (aval, out) in enumerate(zip(call.program.avals, lowered.outs, strict=True))
+                    if number not in found and self.fits_into(argument.aval, lies, aval, out)
+                )
+                number = next(fitting, None)
+                if number is None:
+                    unusable.append(argument)
+                else:
+                    found[number] = argument
+        if unusable:
+            described = ", ".join(f"{it.name} ({it.aval})" for it in unusable)
+            warnings.warn(
+                f"Some donated buffers were not usable: {described} of {call.program.name}. No result is like them.",
+                stacklevel=2,
+            )
+        return found
+
+    def fits_into(self, aval: Aval, lies: Sharding, result: Aval, out: Sharding) -> bool:
+        """Whether a result can lie in the memory of an argument: alike in dtype, devices, shards and memory."""
+        return (
+            (aval.shape, aval.dtype) == (result.shape, result.dtype)
+            and self.same_devices(lies.ordered, out.ordered)
+            and lies.memory_kind == out.memory_kind
+            and lies.shard_shape(aval.shape) == out.shard_shape(result.shape)
+        )
+
+    # --- evaluation ---------------------------------------------------------------------------------------------------
+
+    def evaluate(self, program: Program, values: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The values of the results for those of the inputs."""
+        known: dict[Var, np.ndarray] = dict(zip(program.inputs, values, strict=True))
+        with np.errstate(all="ignore"):  # devices raise no flags
+            for equation in program.equations:
+                outputs = self.evaluate_equation(equation, [known[var] for var in equation.inputs])
+                known.update(zip(equation.outputs, outputs, strict=True))
+        return [known[var] for var in program.outputs]
+
+    def evaluate_equation(self, equation: Equation, values: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+        """The values of an operation: of a row of the table, or of a step that is called after it."""
+        row = OPERATIONS.get(equation.name)
+        if row is not None:
+            return (row.evaluate(equation.avals, *values, **equation.params),)
+        outputs: Sequence[np.ndarray] = getattr(self, f"evaluate_{equation.name}")(equation, values)
+        return outputs
+
+    def evaluate_jit(self, equation: Equation, values: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+        """A jit within runs as part of the program around it. DEV-08."""
+        return self.evaluate(equation.params["programs"][0], values)
