@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, overload
 
@@ -22,7 +22,7 @@ Shape = tuple[int, ...]
 Index = tuple[slice, ...]
 
 
-class Sharding(Value):
+class Sharding(Value, ABC):
     """Devices in an order, the tile of an array that each holds, and a kind of memory.
 
     A subclass says what its devices are and how it cuts an array of a rank; the rest follows.
@@ -230,7 +230,7 @@ def whole(devices: int, ndim: int) -> Tiling:
     return Tiling((1,) * ndim, np.zeros((devices, ndim), np.int32))
 
 
-@lru_cache(1024)
+@lru_cache(512)
 def _named(sharding: NamedSharding, ndim: int) -> Tiling:
     """The tile of each device: along a dimension, the coordinates of the axes that cut it, as digits of a number."""
     mesh, spec = sharding.mesh, sharding.spec
@@ -273,7 +273,7 @@ def _tiles(sharding: Sharding, shape: Shape) -> Tiles:
     raise ValueError(f"{sharding} cannot cut shape {shape} evenly: {cut}")
 
 
-@lru_cache(512)
+@lru_cache(128)
 def _indices(sharding: Sharding, shape: Shape) -> tuple[Index, ...]:
     tiles = sharding.tiles(shape)
     return tuple(map(tiles.index, range(sharding.num_devices)))
