@@ -14,7 +14,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from .devices import Device
-from .shardings import Sharding, Tiles
+from .shardings import Sharding
+from .tiles import Tiles
 
 Index = tuple[slice, ...]
 

@@ -11,8 +11,7 @@ import numpy as np
 from .devices import KINDS
 from .meshes import AbstractMesh, Axes, AxisType, Mesh
 from .specs import UNCONSTRAINED, PartitionSpec
-from .tiles import Tiles as Tiles
-from .tiles import Tiling
+from .tiles import Tiles, Tiling
 from .values import Value
 
 if TYPE_CHECKING:
