@@ -16,6 +16,7 @@ import numpy as np
 
 from . import avals
 from .avals import Aval, aval_of
+from .words import shown
 
 Values = tuple[np.ndarray, ...]
 Apply = Callable[..., Any]
@@ -158,7 +159,7 @@ ARITHMETIC: dict[str, tuple[Callable[..., Any], str, Callable[..., Sequence[Any]
     "maximum": (
         np.maximum,
         ALL,
-        lambda apply, ct, x, y, out: (apply("select", x >= y, ct, 0), apply("select", x >= y, 0, ct)),
+        lambda apply, ct, x, y, out: (ct * _prevails(apply, x, y), ct * _prevails(apply, y, x)),
     ),
 }
 FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[..., Sequence[Any]]]] = {
@@ -176,6 +177,11 @@ COMPARISONS = {
     "gt": np.greater,
     "ge": np.greater_equal,
 }
+
+
+def _prevails(apply: Apply, x: Any, y: Any) -> Any:
+    """How much of a maximum is each of the first: equals share it."""
+    return apply("select", apply("gt", x, y), 1.0, apply("select", apply("eq", x, y), 0.5, 0.0))
 
 
 def _divide(apply: Apply, ct: Any, x: Any, y: Any, out: Any) -> Sequence[Any]:
@@ -346,7 +352,7 @@ def _part(part: Any, size: int) -> Any:
     if isinstance(part, bool | np.bool_) or np.ndim(part) > 0:
         raise NotImplementedError(f"the model's arrays are not indexed by arrays: {part!r}")
     if not hasattr(part, "__index__"):
-        raise TypeError(f"an index is an int, a slice, None or ...: got {part!r} of {type(part)}")
+        raise TypeError(f"an index is an int, a slice, None or ...: got {shown(part)}")
     number = operator.index(part)
     return max(0, min(size - 1, number + size if number < 0 else number))
 
@@ -357,6 +363,8 @@ def spelled(index: Index) -> Index:
 
 
 def _slice(start: int, stop: int, step: int) -> slice:
+    if not range(start, stop, step):
+        return slice(0, 0)
     return slice(start, None if stop < 0 else stop, step)
 
 
@@ -480,7 +488,7 @@ SHAPES: dict[str, Operation] = {
     "matmul": Operation(
         ("a", "b"),
         _infer_matmul,
-        _promoted(np.matmul),
+        _promoted(lambda x, y: np.matmul(x, y).astype(x.dtype, copy=False)),
         _pull_elements(lambda apply, ct, x, y, out: (ct @ _turned(apply, y), _turned(apply, x) @ ct)),
         _batch_elements("matmul"),
     ),
