@@ -109,14 +109,14 @@ class Transforms(Control):
         return program.result([it.value for it in outputs]), pullback
 
     def prepared(self, bound: Bound, name: str, wanted: Sequence[bool]) -> Program:
-        """The program of a function, which can be transposed and whose sides agree; nothing has happened by then.
+        """The program of a function whose sides agree and which can be transposed; nothing has happened by then.
 
         PUT-59, PUT-60, PUT-62, PUT-63, PUT-79, PUT-80, PUT-81, DEV-02.
         """
         program = self.trace(name, bound.function, [it.aval for it in bound.arguments])
         self.check_alive(Call(program, bound.arguments, ()))
-        self.check_transposable(program, wanted)
         self.agree_one_by_one(program, bound.arguments)
+        self.check_transposable(program, wanted)
         return program
 
     def check_transposable(self, program: Program, wanted: Sequence[bool]) -> None:
@@ -277,16 +277,19 @@ class Transforms(Control):
     # --- one operation after the other --------------------------------------------------------------------------------
 
     def interpret(self, program: Program, inputs: Sequence[Known], act: Act) -> list[Known]:
-        """Runs a program as a transformation has it; what is within jits, loops and branches comes one by one too."""
+        """Runs a program as a transformation has it; what is within jits, loops and branches comes one by one too.
+
+        A put within those is one within a compiled program. PUT-56, PUT-57.
+        """
         known: dict[Var, Known] = dict(zip(program.inputs, inputs, strict=True))
         for equation in program.equations:
             operands = [known[var] for var in equation.inputs]
             if equation.name == "jit":
-                outputs = self.interpret_jit(equation, operands, act)
+                outputs = self.interpret_jit(equation, operands, _within(act))
             elif equation.name == "scan":
-                outputs = self.interpret_scan(equation, operands, act)
+                outputs = self.interpret_scan(equation, operands, _within(act))
             elif equation.name == "cond":
-                outputs = self.interpret_cond(equation, operands, act)
+                outputs = self.interpret_cond(equation, operands, _within(act))
             else:
                 outputs = [act(equation.name, operands, equation.params)]
             known.update(zip(equation.outputs, outputs, strict=True))
@@ -352,6 +355,13 @@ class Transforms(Control):
     def perform_put(self, x: Any, target: Target, row: Row) -> Any:
         """A put does what it does outside, flags and all. PUT-61, PUT-68, PUT-69."""
         return self.leaf(x, target, row)
+
+
+def _within(act: Act) -> Act:
+    """The same for operations within a compiled program, where a put gives a result of its own and no more."""
+    return lambda name, operands, params: act(
+        name, operands, params | {"row": COPY} if name == "device_put" else params
+    )
 
 
 def _of(bound: Bound, position: int, found: Sequence[Any]) -> list[Any]:
