@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 
+from .words import shown
+
 if TYPE_CHECKING:
     from .shardings import Sharding
 
@@ -49,8 +51,21 @@ class ShapeDtypeStruct:
     weak_type: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
+        if self.dtype is None:
+            raise ValueError(f"a ShapeDtypeStruct takes a dtype: got None for shape {self.shape}")
         object.__setattr__(self, "shape", tuple(self.shape))
         object.__setattr__(self, "dtype", canonical(self.dtype))
+        self._check_sharding()
+
+    def _check_sharding(self) -> None:
+        """ValueError where it stands for an array that no sharding could have, evenly cut or not."""
+        from .shardings import Sharding
+
+        if self.sharding is None:
+            return
+        if not isinstance(self.sharding, Sharding):
+            raise ValueError(f"a ShapeDtypeStruct takes a sharding: got {shown(self.sharding)}")
+        self.sharding.check_rank(self.shape)
 
     @property
     def aval(self) -> Aval:
@@ -88,7 +103,7 @@ def canonical(dtype: Any) -> Any:
     if not isinstance(dtype, np.dtype) and hasattr(dtype, "kind"):
         return dtype  # that of keys, which is none of NumPy's
     found = np.dtype(dtype)
-    if found.kind not in HELD or found.fields is not None or found.itemsize == 0:
+    if found.kind not in HELD or found.type is np.void or found.itemsize == 0:
         raise TypeError(f"arrays have no dtype {found}")
     return np.dtype(NARROWER.get(found.name, found.newbyteorder("=")))
 
@@ -105,7 +120,7 @@ def aval_of(x: Any) -> Aval:
         return Aval((), np.dtype(name), weak)
     if isinstance(x, np.ndarray | np.generic):
         return Aval(x.shape, canonical(x.dtype))
-    raise TypeError(f"{x!r} of type {type(x).__name__} is no array: arrays, NumPy's arrays and scalars are")
+    raise TypeError(f"{shown(x)} is no array: arrays, NumPy's arrays and scalars are")
 
 
 WIDER = {

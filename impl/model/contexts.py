@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from .arrays import Arrays
 from .devices import Device
 from .meshes import Mesh
+from .words import shown
 
 if TYPE_CHECKING:
     from .programs import Trace
@@ -71,7 +72,7 @@ class Contexts(Arrays):
     def set_mesh(self, mesh: Mesh) -> SetMesh:
         """The mesh that programs run on from now on. DEV-30, DEV-31, DEV-37."""
         if not isinstance(mesh, Mesh):
-            raise ValueError(f"set_mesh takes a mesh with devices: got {mesh!r} of {type(mesh)}")
+            raise ValueError(f"set_mesh takes a mesh with devices: got {shown(mesh)}")
         if HELD.traces:
             raise ValueError(f"set_mesh was called within {HELD.traces[-1].name}, which is being traced")
         return SetMesh(mesh)
@@ -79,7 +80,7 @@ class Contexts(Arrays):
     def default_device_is(self, device: Device | None) -> contextlib.AbstractContextManager[None]:
         """A context in which what nobody places lies on that device."""
         if not isinstance(device, Device | None):
-            raise ValueError(f"default_device takes a device: got {device!r} of {type(device)}")
+            raise ValueError(f"default_device takes a device: got {shown(device)}")
         return _default(device)
 
     def default_device(self) -> Device:

@@ -17,6 +17,7 @@ from .programs import Equation, Program, Var
 from .put import Puts, Row, Target
 from .shardings import NamedSharding, Sharding
 from .specs import PartitionSpec
+from .words import shown
 
 Values = Sequence[np.ndarray]
 
@@ -292,7 +293,7 @@ def _over(mesh: Mesh, specs: Any, tree: trees.Tree, name: str) -> list[NamedShar
     found = []
     for spec in trees.spread(specs, tree, name):
         if not isinstance(spec, PartitionSpec):
-            raise TypeError(f"{name} of shard_map are specs: got {spec!r} of {type(spec)}")
+            raise TypeError(f"{name} of shard_map are specs: got {shown(spec)}")
         found.append(NamedSharding(mesh, spec))
     return found
 

@@ -20,6 +20,7 @@ from .programs import constant
 from .running import Lowered, Programs
 from .shardings import NamedSharding, Sharding
 from .specs import PartitionSpec
+from .words import function, shown
 
 # --- what users hold --------------------------------------------------------------------------------------------------
 
@@ -117,9 +118,7 @@ class Jits(Programs):
         compiler_options: Mapping[str, Any] | None = None,
     ) -> Jitted:
         """A function that runs as one program; the last two say how it is compiled, which shows nowhere here."""
-        if not callable(fun):
-            raise TypeError(f"jit takes a function: got {fun!r}")
-        has, name = parameters(fun), name_of(fun)
+        has, name = parameters(function(fun, "jit")), name_of(fun)
         static = has.meant(name, "static", static_argnums, static_argnames)
         donated = has.meant(name, "donate", donate_argnums, donate_argnames)
         if both := static & donated:
@@ -156,6 +155,9 @@ class Jits(Programs):
         for sharding, aval in zip([*ins, *outs], [*(it.aval for it in arguments), *program.avals], strict=True):
             if sharding is not None:
                 sharding.check(aval.shape)
+        for it in arguments:
+            if it.committed is not None:  # what stands for an array may lie as no array could
+                it.committed.check(it.aval.shape)
         return Call(program, arguments, tuple(outs), keeps_unused=options.keep_unused), bound
 
     def prefixed(self, prefix: Any, tree: trees.Tree, name: str, mesh: Mesh | None) -> list[Sharding | None]:
@@ -171,7 +173,7 @@ class Jits(Programs):
                 )
             return NamedSharding(mesh, sharding)
         if not isinstance(sharding, Sharding | None):
-            raise TypeError(f"{name} takes shardings, specs and None: got {sharding!r} of {type(sharding)}")
+            raise TypeError(f"{name} takes shardings, specs and None: got {shown(sharding)}")
         return sharding
 
     # --- a compiled object --------------------------------------------------------------------------------------------

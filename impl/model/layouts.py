@@ -6,6 +6,7 @@ from typing import Any
 
 from .shardings import Sharding
 from .values import Value
+from .words import shown
 
 
 class Layout(Value):
@@ -39,9 +40,9 @@ class Format(Value):
 
     def __init__(self, layout: Layout | None = None, sharding: Sharding | None = None) -> None:
         if not isinstance(layout, Layout | None):
-            raise TypeError(f"a Format takes a Layout: got {layout!r} of {type(layout)}")
+            raise TypeError(f"a Format takes a Layout: got {shown(layout)}")
         if not isinstance(sharding, Sharding | None):
-            raise TypeError(f"a Format takes a Sharding: got {sharding!r} of {type(sharding)}")
+            raise TypeError(f"a Format takes a Sharding: got {shown(sharding)}")
         if layout is not None and sharding is None:
             raise ValueError(f"a Format with a layout takes a sharding too: got {layout} and no sharding")
         super().__init__(layout, sharding, layout=layout, sharding=sharding)

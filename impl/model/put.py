@@ -205,7 +205,8 @@ class Puts(Arrays):
         """Puts a value of the host's, which stays as it is under every row. PUT-35, PUT-74, PUT-75."""
         aval = aval_of(value)
         place = self.place(value, target)
-        data = np.asarray(value, aval.dtype)  # the value itself where it has that dtype, in this machine's byte order
+        plain = type(value) is np.ndarray and value.dtype == aval.dtype  # in this machine's order of bytes
+        data = value if plain else np.asarray(value, aval.dtype)
         tiles = place.sharding.tiles(aval.shape)
         buffers = []
         for position, device in enumerate(place.sharding.ordered):

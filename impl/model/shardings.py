@@ -13,6 +13,7 @@ from .meshes import AbstractMesh, Axes, AxisType, Mesh
 from .specs import UNCONSTRAINED, PartitionSpec
 from .tiles import Tiles, Tiling
 from .values import Value
+from .words import shown
 
 if TYPE_CHECKING:
     from .devices import Device
@@ -40,7 +41,11 @@ class Sharding(Value, ABC):
 
     def check(self, shape: Shape) -> None:
         """ValueError where it cannot cut that shape."""
+        self.check_rank(shape)
         self.tiles(shape)
+
+    def check_rank(self, shape: Shape) -> None:  # most are for any
+        """ValueError where it is for arrays of more dimensions."""
 
     def tiles(self, shape: Shape) -> Tiles:
         """How it cuts that shape; ValueError where it cannot."""
@@ -163,14 +168,12 @@ class NamedSharding(Sharding):
         """Whether no axis with more than one device cuts anything."""
         return all(self.mesh.shape[axis] == 1 for axis in self.spec.named)
 
-    def check(self, shape: Shape) -> None:
-        """ValueError where it cannot cut that shape."""
+    def check_rank(self, shape: Shape) -> None:
         if len(self.spec) > len(shape):
             raise ValueError(
                 f"{self} is for arrays of at least {len(self.spec)} dimensions, and was given one of {len(shape)}:"
                 f" shape {tuple(shape)}"
             )
-        self.tiles(shape)
 
     def tiling(self, ndim: int) -> Tiling:
         return _named(self, ndim)
@@ -197,7 +200,7 @@ def equivalent(one: Sharding, other: Sharding, ndim: int) -> bool:
     Shardings over abstract meshes have no devices to compare, and are not the same as one that has.
     """
     if not isinstance(other, Sharding):
-        raise TypeError(f"a sharding is equivalent to shardings only: got {other!r} of {type(other)}")
+        raise TypeError(f"a sharding is equivalent to shardings only: got {shown(other)}")
     if abstract(one) or abstract(other):
         devices = abstract(one) and abstract(other) and one.num_devices == other.num_devices
     else:
@@ -289,9 +292,9 @@ def _by(sharding: Sharding, dimension: int) -> str:
 def _check_named(mesh: object, spec: object, logical: tuple[int, ...] | None) -> None:
     """That a spec names axes of a mesh, each once, and leaves to the partitioner only what is the partitioner's."""
     if not isinstance(mesh, Axes):
-        raise TypeError(f"a NamedSharding takes a Mesh or an AbstractMesh: got {mesh!r} of {type(mesh)}")
+        raise TypeError(f"a NamedSharding takes a Mesh or an AbstractMesh: got {shown(mesh)}")
     if not isinstance(spec, PartitionSpec):
-        raise TypeError(f"a NamedSharding takes a PartitionSpec: got {spec!r} of {type(spec)}")
+        raise TypeError(f"a NamedSharding takes a PartitionSpec: got {shown(spec)}")
     named = spec.named
     if unknown := [axis for axis in named if axis not in mesh.axis_names]:
         raise ValueError(f"{spec} names the axis {unknown[0]!r}, and the axes are {mesh.axis_names} in {mesh}")
