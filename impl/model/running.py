@@ -101,8 +101,8 @@ class Programs(Functions, Agreement):
                 first = owners.setdefault(id(buffer), it)
                 if first is not it and (first.donated or it.donated):
                     raise ValueError(
-                        f"arguments {first.name} and {it.name} of {call.program.name} share their memory, and one of "
-                        "them is donated: an array that is donated can be there only once"
+                        f"arguments {first.name} and {it.name} of {call.program.name} are one array, which is donated: "
+                        "an array that is donated can be there only once"
                     )
 
     def lower(self, call: Call, home: Side | None) -> Lowered:
@@ -134,7 +134,7 @@ class Programs(Functions, Agreement):
     # --- what a program is given --------------------------------------------------------------------------------------
 
     def feed(self, argument: Argument, home: Side | None) -> np.ndarray:
-        """The value of an argument for a call, which leaves the argument as it is. DEV-23, DEV-38."""
+        """The value of an argument for a call, whole however it is cut; it stays as it is. DEV-20, DEV-23, DEV-38."""
         if not isinstance(argument.value, Array):
             return constant(argument.value)
         if argument.committed is None:
@@ -146,7 +146,7 @@ class Programs(Functions, Agreement):
     def follow(self, x: Array, home: Side | None) -> np.ndarray:
         """The value of an array that is committed nowhere, for a call that runs elsewhere. It does not move itself.
 
-        DEV-24, DEV-27, DEV-28, DEV-29.
+        DEV-24, DEV-27, DEV-28, DEV-29, DEV-38.
         """
         return self.value(x)
 
@@ -165,7 +165,10 @@ class Programs(Functions, Agreement):
     # --- where results lie --------------------------------------------------------------------------------------------
 
     def shardings_out(self, call: Call, home: Side | None) -> tuple[Sharding, ...]:
-        """Where results lie: as out_shardings say, as the program says, or else whole where it runs. DEV-21, DEV-25."""
+        """Where results lie: as out_shardings say, as the program says, or else whole where it runs.
+
+        DEV-21, DEV-25, DEV-26, DEV-34.
+        """
         found = self.propagated(call.program, [it.wanted or it.committed for it in call.arguments])
         return tuple([wanted or said or self.everywhere(home) for wanted, said in zip(call.outs, found, strict=True)])
 
