@@ -105,7 +105,10 @@ class Agreement(Contexts):
         return sides[0] if sides else None
 
     def apart(self, one: Side, other: Side) -> bool:
-        """Whether two sides disagree, whatever parts of the call they are. DEV-03, DEV-04, DEV-05."""
+        """Whether two sides disagree, whatever parts of the call they are.
+
+        DEV-01, DEV-02, DEV-03, DEV-04, DEV-05, DEV-06, DEV-07, DEV-08.
+        """
         return not self.same_devices(one.devices, other.devices)
 
     def same_devices(self, some: Sequence[Device], others: Sequence[Device]) -> bool:
@@ -115,7 +118,7 @@ class Agreement(Contexts):
     # --- which sides there are ----------------------------------------------------------------------------------------
 
     def sides(self, call: Call) -> list[Side]:
-        """All sides of a call, in the order in which a message names them."""
+        """All sides of a call, jitted or not, in the order in which a message names them. DEV-30."""
         return [
             *self.argument_sides(call),
             *self.in_sides(call),
@@ -133,7 +136,7 @@ class Agreement(Contexts):
         ]
 
     def counts_as_side(self, call: Call, argument: Argument) -> bool:
-        """An argument counts whether or not the program uses it. DEV-09."""
+        """An argument counts wherever it stands, and whether or not the program uses it. DEV-01, DEV-02, DEV-09."""
         return True
 
     def in_sides(self, call: Call) -> list[Side]:
@@ -159,7 +162,7 @@ class Agreement(Contexts):
             yield from self.equation_sides(equation, program.name)
 
     def equation_sides(self, equation: Equation, within: str) -> Iterator[Side]:
-        """The sides that one operation is or holds."""
+        """The sides that one operation is, or holds at any depth. DEV-06, DEV-07, DEV-08."""
         if equation.name == "sharding_constraint":
             yield from self.constraint_sides(equation, within)
         elif equation.name == "shard_map":
@@ -193,7 +196,8 @@ class Agreement(Contexts):
     def agree_one_by_one(self, program: Program, arguments: Sequence[Argument]) -> None:
         """Refuses a program whose operations run one by one, as under grad and vmap, before the first of them runs.
 
-        Sides meet where an operation takes both; a put takes its operand elsewhere. DEV-02, DEV-30.
+        Sides meet where an operation takes both; a put takes its operand elsewhere. They are called what the function
+        calls them. DEV-02, DEV-12, DEV-30.
         """
         given = [
             *(_side("argument", it.committed, program.name, it.name, it.position) for it in arguments),
@@ -212,14 +216,14 @@ class Agreement(Contexts):
     # --- what a refusal says ------------------------------------------------------------------------------------------
 
     def refusal(self, name: str, one: Side, other: Side) -> Exception:
-        """The error that names two sides which lie apart. DEV-10, DEV-31, DEV-35, DEV-54, DEV-60, DEV-61."""
+        """The error that names two sides which lie apart. DEV-10, DEV-11, DEV-31, DEV-35, DEV-54, DEV-60, DEV-61."""
         return ValueError(
             f"{name} was called with {self.word(one)} and {self.word(other)}: "
             "all that meets in one call has to lie on the same devices, in the same order"
         )
 
     def word(self, side: Side) -> str:
-        """A side in words."""
+        """A side in words. DEV-11, DEV-31, DEV-35."""
         called = self.word_argument(side) if side.name else f" within {side.within}" if side.within else ""
         return f"{self.word_part(side)}{called} on {self.word_devices(side.devices)}"
 

@@ -93,7 +93,7 @@ class Contexts(Arrays):
         return HELD.meshes[-1][0] if HELD.meshes else None
 
     def mesh_that_places(self) -> Mesh | None:
-        """The mesh that programs run on: that of the innermost context, if set_mesh set it. DEV-30, DEV-34."""
+        """The mesh that programs run on: that of the innermost context, if set_mesh set it. DEV-30, DEV-34, DEV-37."""
         mesh, is_set = HELD.meshes[-1] if HELD.meshes else (None, False)
         return mesh if is_set else None
 

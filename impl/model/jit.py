@@ -182,6 +182,7 @@ class Jits(Programs):
         """Runs a compiled program on arguments that lie where it was compiled for, or nowhere yet.
 
         What does not fit is refused before anything happens. DEV-48, DEV-49, DEV-50, DEV-56.
+        Results lie where it was compiled to leave them. DEV-52.
         """
         lowered = compiled.lowered
         call = replace(lowered.call, arguments=self.renewed(compiled, args, kwargs))
@@ -207,7 +208,7 @@ class Jits(Programs):
         )
 
     def check_placed(self, lowered: Lowered, call: Call) -> None:
-        """Refuses committed arguments that lie otherwise than the program was compiled for. DEV-44, DEV-50."""
+        """Refuses committed arguments that lie otherwise than the program was compiled for. DEV-44, DEV-48, DEV-50."""
         for argument, built in zip(call.arguments, lowered.ins, strict=True):
             if argument.committed is None or not self.is_checked(call, argument):
                 continue
