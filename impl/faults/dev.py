@@ -238,7 +238,8 @@ class MapAfterConstraintAsserts(Model):
         return AssertionError(str(error)) if meet(one, other, "constraint", "shard_map") else error
 
 
-@fault("DEV-11")
+# Where the platform is told with the devices, the second one's is lost with them.
+@fault("DEV-11", also=["DEV-55"])
 class OneSideTwice(Model):
     """Of two arguments, the devices of the first are told twice."""
 
@@ -314,16 +315,16 @@ class BodiesCompileFirst(Refusing):
 class CheckedOnce(Remembering):
     """A program that has run is not checked again."""
 
-    def apart(self, one: Side, other: Side) -> bool:
-        return super().apart(one, other) and self.before != "ran"
+    def agree(self, call: Call) -> Side | None:
+        return next(iter(self.sides(call)), None) if self.before == "ran" else super().agree(call)
 
 
 @fault("DEV-18", also=["DEV-58", "DEV-59"])
 class SecondAttemptPasses(Remembering):
     """A call that was refused is let through when it is tried again."""
 
-    def apart(self, one: Side, other: Side) -> bool:
-        return super().apart(one, other) and self.before != "refused"
+    def agree(self, call: Call) -> Side | None:
+        return next(iter(self.sides(call)), None) if self.before == "refused" else super().agree(call)
 
 
 @fault("DEV-58")
