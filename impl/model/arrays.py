@@ -18,6 +18,7 @@ from .devices import Device
 from .layouts import Format, Layout
 from .operators import Operators
 from .shardings import Sharding, SingleDeviceSharding
+from .words import shown
 
 if TYPE_CHECKING:
     from .model import Model
@@ -93,10 +94,18 @@ class Array(Operators):
     def unsafe_buffer_pointer(self) -> int:
         self.model.touch(self)
         if len(self.buffers) != 1:
-            raise ValueError(f"an array has one pointer if it lies on one device; this one lies on {len(self.buffers)}")
+            raise RuntimeError(f"an array has one pointer if it lies on one device: it lies on {len(self.buffers)}")
         return self.buffers[0].span[0]
 
+    def _held(self, kind: type) -> Any:
+        return self.model.view(self).item()
+
+    def _index(self) -> int:
+        return int(self.model.view(self))
+
     def item(self) -> Any:
+        if self.size != 1:
+            raise ValueError(f"an array of one element has an item, and one of shape {self.shape} has none")
         return self.model.view(self).item()
 
     def tolist(self) -> Any:
@@ -110,6 +119,8 @@ class Array(Operators):
         return 1, 0  # the host's memory, where the model keeps all of it
 
     def __dlpack__(self, **asked: Any) -> Any:
+        if len(self.buffers) != 1:
+            raise BufferError(f"an array is handed over from one device; this one lies on {len(self.buffers)}")
         return self.model.lend(self).__dlpack__(**asked)
 
     def __copy__(self) -> Any:
@@ -132,7 +143,7 @@ class Array(Operators):
         return str(self.model.value(self))
 
     def __format__(self, spec: str) -> str:
-        return format(self.item() if self.ndim == 0 else str(self), spec)
+        return format(self.model.view(self)[()], spec)  # a scalar's own format; an array has none
 
 
 _numbers = itertools.count()
@@ -258,13 +269,24 @@ class Arrays:
 
     def device_get(self, tree: Any) -> Any:
         """The values of a pytree of arrays, in the host's memory. PUT-26, PUT-30."""
-        return trees.map(lambda leaf: self.view(leaf) if isinstance(leaf, Array) else leaf, tree)
+        return trees.map(lambda leaf: self.got(leaf) if isinstance(leaf, Array) else leaf, tree)
+
+    def got(self, x: Array) -> np.ndarray | Array:
+        """An array in the host's memory; of keys, itself, as the host has no numbers for them."""
+        self.touch(x)
+        return self.view(x) if isinstance(x.dtype, np.dtype) else x
 
     def make_array_from_single_device_arrays(
-        self, shape: Sequence[int], sharding: Sharding, arrays: Sequence[Array]
+        self, shape: int | Sequence[int], sharding: Sharding, arrays: Sequence[Array]
     ) -> Array:
         """An array of shards that are there already, one on each device of a sharding; it shares their buffers."""
-        shape, sizes = tuple(shape), sharding.tiles(tuple(shape)).sizes
+        if not isinstance(sharding, Sharding):
+            raise TypeError(f"an array of shards takes a sharding: got {shown(sharding)}")
+        if not isinstance(arrays, list | tuple) or not all(isinstance(x, Array) for x in arrays):
+            raise TypeError(f"an array of shards takes a list of arrays: got {shown(arrays)}")
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        sharding.check(shape)
+        sizes = sharding.tiles(shape).sizes
         held = {x.sharding.ordered[0]: x for x in arrays if len(x.buffers) == 1}
         if len(held) != len(arrays) or set(held) != set(sharding.ordered):
             devices = [sorted(device.id for device in some) for some in (sharding.ordered, held)]
@@ -275,11 +297,15 @@ class Arrays:
                 raise ValueError(
                     f"{sharding} cuts {shape} into shards of {sizes}; one of the arrays has shape {x.shape}"
                 )
+            if x.dtype != arrays[0].dtype:
+                raise ValueError(f"the shards of an array have one dtype: got {arrays[0].dtype} and {x.dtype}")
         buffers = tuple(held[device].buffers[0] for device in sharding.ordered)
         return Array(self._model, Aval(shape, arrays[0].dtype), sharding, buffers, committed=True)
 
     def live_arrays(self, platform: str | None = None) -> list[Array]:
         """Every array that is alive. PUT-24."""
+        if platform is not None:
+            self._model.devices(platform)  # which refuses one that there is not
         alive = [x for x in list(self.live.values()) if not self.deleted(x)]
         return [x for x in alive if platform in (None, x.sharding.ordered[0].platform)]
 

@@ -11,6 +11,7 @@ from .avals import Aval
 from .buffers import rows
 from .shardings import NamedSharding, Sharding
 from .specs import PartitionSpec
+from .words import shown
 
 
 class KeyType:
@@ -34,11 +35,14 @@ class Keys(Arrays):
 
     def key(self, seed: int) -> Array:
         """One key, as the default generator makes it of a seed."""
-        low, high = int(seed) & 0xFFFFFFFF, int(seed) >> 32 & 0xFFFFFFFF
-        return self.wrap_key_data(np.array([high, low], np.uint32))
+        if not _is_seed(seed):
+            raise TypeError(f"the seed of a key is one integer: got {shown(seed)}")
+        return self.wrap_key_data(np.array([0, int(seed) & 0xFFFFFFFF], np.uint32))
 
     def wrap_key_data(self, numbers: Any) -> Array:
         """An array of keys over those numbers, whose last dimension is that of one key; it shares their memory."""
+        if not isinstance(numbers, Array | np.ndarray | np.generic):
+            raise TypeError(f"the numbers of keys are an array: got {shown(numbers)}")
         under = numbers if isinstance(numbers, Array) else self._model.device_put(numbers)
         if under.dtype != np.uint32 or under.shape[-1:] != NUMBERS:
             raise TypeError(f"the numbers of keys are uint32[..., 2], not {under.dtype}{list(under.shape)}")
@@ -47,12 +51,18 @@ class Keys(Arrays):
     def key_data(self, keys: Array) -> Array:
         """The numbers beneath an array of keys; they share its memory and its fate."""
         if not isinstance(keys, Array) or keys.dtype is not KEY:
-            raise TypeError(f"key_data takes an array of keys, not {type(keys).__name__}")
+            raise TypeError(f"key_data takes an array of keys: got {shown(keys)}")
         aval = Aval((*keys.shape, *NUMBERS), np.dtype(np.uint32))
         return self._over(keys, aval, _longer(keys.sharding, keys.ndim), (*keys.layout, keys.ndim))
 
     def _over(self, x: Array, aval: Aval, sharding: Sharding, layout: tuple[int, ...]) -> Array:
         return Array(self._model, aval, sharding, x.buffers, x.committed, layout or rows(len(aval.shape)))
+
+
+def _is_seed(seed: Any) -> bool:
+    if isinstance(seed, np.ndarray | Array):
+        return seed.shape == () and seed.dtype.kind in "iu"
+    return isinstance(seed, int | np.integer)
 
 
 def _longer(sharding: Sharding, ndim: int) -> Sharding:

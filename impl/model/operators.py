@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import operator
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from . import avals
-from .avals import Aval
+from .avals import Aval, aval_of
 from .operations import whole
+from .words import shown
 
 
 class Functions:
@@ -22,7 +24,7 @@ class Functions:
     def concatenate(self, arrays: Sequence[Any], axis: int = 0) -> Any:
         if not len(arrays):
             raise ValueError("concatenate takes at least one array")
-        return self.apply("concatenate", *arrays, axis=_axis(axis, np.ndim(arrays[0])))
+        return self.apply("concatenate", *arrays, axis=_axis(axis, aval_of(arrays[0]).ndim))
 
     def sum(self, a: Any, axis: Any = None) -> Any:
         return self.apply("sum", a, axes=_axes(axis, np.ndim(a)))
@@ -35,7 +37,9 @@ class Functions:
         return self.sum(a, axis) / math.prod(np.shape(a)[it] for it in axes)
 
     def reshape(self, a: Any, shape: Any) -> Any:
-        sizes = list(shape) if isinstance(shape, Sequence) else [shape]
+        sizes = [_size(it) for it in (shape if isinstance(shape, Sequence) else [shape])]
+        if sizes.count(-1) > 1:
+            raise TypeError(f"reshape takes one size of -1, the one that is left: got {tuple(sizes)}")
         if -1 in sizes:
             rest = -math.prod(sizes)
             sizes[sizes.index(-1)] = math.prod(np.shape(a)) // rest if rest else 0
@@ -73,15 +77,31 @@ HOSTS = (bool, int, float, complex, np.ndarray, np.generic)
 """What may meet an array in an operation, beside arrays and what stands for them."""
 
 
-def _axis(axis: int, ndim: int) -> int:
+def _size(size: Any) -> int:
+    try:
+        return operator.index(size)
+    except TypeError as error:
+        if isinstance(size, Operators):
+            raise
+        raise TypeError(f"the sizes of a shape are ints: got {shown(size)}") from error
+
+
+def _axis(axis: Any, ndim: int) -> int:
+    if not isinstance(axis, int | np.integer):
+        if isinstance(axis, Operators):
+            operator.index(axis)  # which a tracer has none of
+        raise TypeError(f"an axis is an int: got {shown(axis)}")
     if not -ndim <= axis < ndim:
         raise ValueError(f"axis {axis} is out of bounds for an array of dimension {ndim}")
-    return axis % ndim
+    return int(axis % ndim)
 
 
 def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
-    axes = range(ndim) if axis is None else axis if isinstance(axis, Sequence) else (axis,)
-    return tuple(_axis(it, ndim) for it in axes)
+    given = range(ndim) if axis is None else axis if isinstance(axis, list | tuple) else (axis,)
+    axes = tuple(_axis(it, ndim) for it in given)
+    if len(set(axes)) < len(axes):
+        raise ValueError(f"the axes of a reduction are distinct: got {axis}")
+    return axes
 
 
 class Operators:
@@ -150,20 +170,39 @@ class Operators:
             raise TypeError("iteration over an array without dimensions")
         return (self[i] for i in range(self.shape[0]))
 
+    @abstractmethod
+    def _held(self, kind: type) -> Any:
+        """The one element of it, to be made a scalar of that type."""
+
+    @abstractmethod
+    def _index(self) -> int:
+        """The one element of it, an integer, as an index or a count."""
+
     def __bool__(self) -> bool:
-        return bool(np.asarray(self))
+        if self.size != 1:
+            raise ValueError(f"one element is true or false, and an array of shape {self.shape} is neither")
+        return bool(self._held(bool))
 
     def __int__(self) -> int:
-        return int(np.asarray(self))
+        return int(self._scalar(int))
 
     def __float__(self) -> float:
-        return float(np.asarray(self))
+        return float(self._scalar(float))
 
     def __complex__(self) -> complex:
-        return complex(np.asarray(self))
+        return complex(self._scalar(complex))
 
     def __index__(self) -> int:
-        return operator.index(np.asarray(self))
+        if self.shape or self.dtype.kind not in "iu":
+            raise TypeError(f"an index or a count is one integer, and this is {self.aval}")
+        return self._index()
+
+    def _scalar(self, kind: type) -> Any:
+        if self.shape:
+            raise TypeError(
+                f"an array without dimensions becomes a {kind.__name__}, and one of shape {self.shape} none"
+            )
+        return self._held(kind)
 
     def _with(self, name: str, other: Any, turned: bool = False) -> Any:
         if not isinstance(other, (Operators, *HOSTS)):

@@ -98,19 +98,10 @@ class Tracer(Operators):
     def __repr__(self) -> str:
         return f"Tracer({self.aval})"
 
-    def __bool__(self) -> NoReturn:
-        raise TracerBoolConversionError(self._lacks("a bool, as `if` and `while` need one; lax.cond needs none"))
+    def _held(self, kind: type) -> NoReturn:
+        raise CONVERSIONS.get(kind, ConcretizationTypeError)(self._lacks(f"of type {kind.__name__}"))
 
-    def __int__(self) -> NoReturn:
-        raise ConcretizationTypeError(self._lacks("an int"))
-
-    def __float__(self) -> NoReturn:
-        raise ConcretizationTypeError(self._lacks("a float"))
-
-    def __complex__(self) -> NoReturn:
-        raise ConcretizationTypeError(self._lacks("a complex"))
-
-    def __index__(self) -> NoReturn:
+    def _index(self) -> NoReturn:
         raise TracerIntegerConversionError(self._lacks("an index or a count"))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
@@ -122,10 +113,28 @@ class Tracer(Operators):
         raise AttributeError(f"{self!r} has no attribute {name!r}")
 
     def _lacks(self, what: str) -> str:
-        return f"{self.trace.name} is being traced, and {self!r} is no value that could be {what}"
+        instead = "; lax.cond and lax.while_loop decide by such" if self.dtype == bool else ""
+        return f"{self.trace.name} is being traced, and {self!r} is no value that could be {what}{instead}"
 
 
-OF_VALUES = frozenset({"addressable_shards", "committed", "delete", "devices", "global_shards", "is_deleted", "item"})
+CONVERSIONS: dict[type, type[ConcretizationTypeError]] = {bool: TracerBoolConversionError}
+OF_VALUES = frozenset(
+    [
+        "addressable_data",
+        "addressable_shards",
+        "committed",
+        "delete",
+        "devices",
+        "global_shards",
+        "is_deleted",
+        "is_fully_addressable",
+        "is_fully_replicated",
+        "item",
+        "tolist",
+        "unsafe_buffer_pointer",
+        "__dlpack__",
+    ]
+)
 """What arrays say of themselves that nothing can say of a tracer."""
 
 

@@ -14,12 +14,13 @@ import numpy as np
 
 from . import plan, trees
 from .arrays import Array, Arrays, kind_of
-from .avals import aval_of
+from .avals import ShapeDtypeStruct, aval_of
 from .buffers import Buffer, cut, lies_in, room, rows
+from .contexts import tracing_now
 from .devices import Device
 from .layouts import Format
-from .programs import Tracer
 from .shardings import Sharding, SingleDeviceSharding
+from .words import shown
 
 Target = Device | Sharding | Format | None
 Order = tuple[int, ...]
@@ -86,7 +87,11 @@ class Puts(Arrays):
         for leaf, target in zip(leaves, targets, strict=True):
             if isinstance(leaf, Array):
                 self.touch(leaf)
-                self.place(leaf, target)
+            elif isinstance(leaf, ShapeDtypeStruct):
+                raise TypeError(f"{shown(leaf)} stands for an array, and has no value to put")
+            else:
+                aval_of(leaf)
+            self.place(leaf, target)
 
     def check_donated_once(self, leaves: Sequence[Any], rows: Sequence[Row]) -> None:
         """Memory that one leaf donates may be no other leaf's, whatever the order of the leaves. PUT-53, PUT-54."""
@@ -102,7 +107,7 @@ class Puts(Arrays):
 
     def leaf(self, x: Any, target: Target, row: Row) -> Any:
         """Puts one leaf: an array, a value of the host's, or, within a program, what stands for an array. PUT-55."""
-        if isinstance(x, Tracer):
+        if tracing_now() is not None:
             return self._model.put_inside(x, target, row)
         return self.put(x, target, row) if isinstance(x, Array) else self.take(x, target, row)
 
@@ -134,10 +139,7 @@ class Puts(Arrays):
         if isinstance(target, Device):
             return Place(SingleDeviceSharding(target), layout)
         if not isinstance(target, Sharding):
-            raise ValueError(
-                f"the device argument of device_put is {target!r}: give a device, a sharding or a format, not a "
-                f"{type(target).__name__}"
-            )
+            raise ValueError(f"device_put takes a device, a sharding or a format as its device: got {shown(target)}")
         target.check(x.shape if isinstance(x, Array) else np.shape(x))
         return Place(target, layout)
 

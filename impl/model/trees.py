@@ -107,7 +107,7 @@ def _parts(tree: Any) -> tuple[Any, tuple[Any, ...], Sequence[Any]]:
     if kind in (list, tuple):
         return kind, tuple(range(len(tree))), tree
     if kind is dict:
-        keys = tuple(sorted(tree))
+        keys = _sorted(tree)
         return kind, keys, [tree[key] for key in keys]
     if kind is OrderedDict:
         return kind, tuple(tree), list(tree.values())
@@ -116,6 +116,13 @@ def _parts(tree: Any) -> tuple[Any, tuple[Any, ...], Sequence[Any]]:
     if isinstance(tree, tuple) and hasattr(kind, "_fields"):
         return kind, kind._fields, tree
     return None, (), ()
+
+
+def _sorted(tree: dict[Any, Any]) -> tuple[Any, ...]:
+    try:
+        return tuple(sorted(tree))
+    except TypeError:
+        raise ValueError(f"the keys of a dict in a pytree have an order among them: got {list(tree)}") from None
 
 
 def _build(kind: type, keys: tuple[Any, ...], children: list[Any]) -> Any:
