@@ -90,8 +90,7 @@ class Host:
                 what = "no devices" if isinstance(error, RuntimeError) else f"subject {self.module.name} does not start"
                 problem = f"{what}: {_line(error)}"
         self.send("hello", protocol=messages.VERSION, problem=problem, **facts)
-        gc.collect()
-        gc.freeze()  # what start-up made is never walked again
+        _collect()
         return problem is None
 
     def requests(self) -> Iterator[dict[str, Any]]:
@@ -128,7 +127,7 @@ class Host:
         except BaseException as error:
             end["raised"] = end["raised"] or _raised(error, "settle")
         seconds = time.perf_counter() - start
-        gc.collect()
+        _collect()
         _flush()
         self.send("end", id=id, stderr=_written(), cost=cost, seconds=seconds, **end)
 
@@ -174,6 +173,12 @@ def _tidy() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _collect() -> None:
+    """Collects garbage. What is left is the subject's own, such as its caches, and is never walked again."""
+    gc.collect()
+    gc.freeze()
 
 
 def _raised(error: BaseException, step: str | None) -> dict[str, Any]:
