@@ -42,6 +42,10 @@ Act = Callable[[str, Sequence[Known], Params], Known]
 """What a transformation makes of an operation."""
 
 
+WHOLE = ("while", "shard_map")
+"""Operations that the model neither maps nor transposes."""
+
+
 @dataclass(frozen=True, eq=False)
 class Done:
     """An operation that has run, as the way back needs it."""
@@ -121,11 +125,7 @@ class Transforms(Control):
 
     def check_transposable(self, program: Program, wanted: Sequence[bool]) -> None:
         """Refuses what has no way back, among what depends on the inputs that are wanted. PUT-62, PUT-63, PUT-81."""
-        depends = {var for var, is_wanted in zip(program.inputs, wanted, strict=False) if is_wanted}
-        for equation in program.equations:
-            if depends.isdisjoint(equation.inputs):
-                continue
-            depends.update(equation.outputs)
+        for equation in _depending(program, wanted):
             if equation.name == "device_put":
                 self.check_put_transposable(program.name, equation.params["row"])
             elif equation.name == "while":
@@ -224,7 +224,7 @@ class Transforms(Control):
             ]
             program = self.trace(name, bound.function, avals)
             self.check_alive(Call(program, bound.arguments, ()))
-            self.check_mappable(program)
+            self.check_mappable(program, [axis is not None for axis in axes])
             self.agree_one_by_one(program, bound.arguments)
             inputs = [
                 Known(it.value if axis is None else self.moved(self.lifted(it.value), axis, 0), axis is not None)
@@ -236,17 +236,25 @@ class Transforms(Control):
 
         return mapped
 
-    def check_mappable(self, program: Program) -> None:
-        """Refuses a put to a sharding that names axes: which dimensions it means, nobody says. PUT-70."""
-        for equation in program.equations:
-            sharding = equation.params.get("sharding")
-            if equation.name == "device_put" and isinstance(sharding, NamedSharding) and sharding.spec.named:
+    def check_mappable(self, program: Program, mapped: Sequence[bool]) -> None:
+        """Refuses what cannot be mapped, among what depends on inputs that are, before anything happens. PUT-70."""
+        for equation in _depending(program, mapped):
+            if equation.name == "device_put":
+                self.check_put_mappable(program.name, equation.params["sharding"])
+            elif equation.name in WHOLE:
                 raise NotImplementedError(
-                    f"{program.name} puts to {sharding} under vmap, where it has one dimension more: a spec that names "
-                    "axes does not say which dimensions it means then"
+                    f"the model does not map {equation.name} over a dimension: {program.name} does"
                 )
             for inner in equation.params.get("programs", ()):
-                self.check_mappable(inner)
+                self.check_mappable(inner, [True] * len(inner.inputs))
+
+    def check_put_mappable(self, name: str, sharding: Sharding | None) -> None:
+        """A put to a sharding that names axes: which dimensions it means under vmap, nobody says. PUT-70."""
+        if isinstance(sharding, NamedSharding) and sharding.spec.named:
+            raise NotImplementedError(
+                f"{name} puts to {sharding} under vmap, where arrays have one dimension more: a spec that names axes "
+                "does not say which dimensions it means then"
+            )
 
     def act_mapped(self, name: str, operands: Sequence[Known], params: Params) -> Known:
         """An operation on all examples at once. PUT-68, PUT-69."""
@@ -255,8 +263,6 @@ class Transforms(Control):
             return Known(self.perform(name, values, params), any(mapped))
         if name == "sharding_constraint":
             return Known(self.constrain(values[0], _one_more(params["sharding"])), True)
-        if name not in OPERATIONS:
-            raise NotImplementedError(f"the model does not map {name} over a dimension")
         return Known(OPERATIONS[name].batch(self.apply, values, mapped, **params), True)
 
     def gathered(self, known: Known, size: int, axis: int) -> Any:
@@ -290,6 +296,8 @@ class Transforms(Control):
                 outputs = self.interpret_scan(equation, operands, _within(act))
             elif equation.name == "cond":
                 outputs = self.interpret_cond(equation, operands, _within(act))
+            elif equation.name in WHOLE:
+                outputs = self.interpret_whole(equation, operands)
             else:
                 outputs = [act(equation.name, operands, equation.params)]
             known.update(zip(equation.outputs, outputs, strict=True))
@@ -342,19 +350,31 @@ class Transforms(Control):
         results = [self.interpret(it, values, act) for it, values in zip((taken, other), given, strict=True)]
         return [act("select", [pred, x, y], {}) for x, y in zip(*results, strict=True)]
 
+    def interpret_whole(self, equation: Equation, operands: Sequence[Known]) -> list[Known]:
+        """What no transformation takes apart: it depends on nothing that is mapped or differentiated."""
+        outputs = [var.aval for var in equation.outputs]
+        return list(map(Known, self.operation(equation.name, [it.value for it in operands], outputs, equation.params)))
+
     def perform(self, name: str, values: Sequence[Any], params: Params) -> Any:
         """One operation as it stands, alone."""
         if name == "device_put":
             return self.perform_put(values[0], params["target"], params["row"])
         if name == "sharding_constraint":
             return self.constrain(values[0], params["sharding"])
-        if name not in OPERATIONS:
-            raise NotImplementedError(f"the model runs no {name} within a transformation")
         return self.apply(name, *values, **params)
 
     def perform_put(self, x: Any, target: Target, row: Row) -> Any:
         """A put does what it does outside, flags and all. PUT-61, PUT-68, PUT-69."""
         return self.leaf(x, target, row)
+
+
+def _depending(program: Program, given: Sequence[bool]) -> Iterator[Equation]:
+    """The operations that depend on inputs of a program."""
+    depends = {var for var, is_given in zip(program.inputs, given, strict=False) if is_given}
+    for equation in program.equations:
+        if not depends.isdisjoint(equation.inputs):
+            depends.update(equation.outputs)
+            yield equation
 
 
 def _within(act: Act) -> Act:
