@@ -82,7 +82,7 @@ def test_what_a_fault_breaks_is_still_offered(subject):
 
     broken = model.start("cpu:8", "shardy", model=Broken)
     assert broken.hello() == subject.hello()
-    with pytest.raises(RuntimeError, match="^no$"):
+    with pytest.raises(RuntimeError, match=r"^no$"):
         broken.jax.device_put(1.0)
 
 
