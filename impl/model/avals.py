@@ -190,7 +190,7 @@ def _meet(dtypes: tuple[tuple[Any, bool], ...]) -> tuple[Any, bool]:
             raise TypeError(f"an array of dtype {dtype.name} does not meet others")
         wider = widest(found, name) if found else name
         if not wider:
-            raise TypeError(f"dtypes {', '.join(it.name for it, _ in dtypes)} have no common one: convert them first")
+            raise ValueError(f"dtypes {', '.join(it.name for it, _ in dtypes)} have no common one: convert them first")
         found = wider
     return canonical(_dtype(STRONG.get(found, found))), found in STRONG
 

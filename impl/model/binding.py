@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from . import trees
 from .agreement import Argument, committed_to
 from .avals import aval_of
+from .words import shown
 
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -33,8 +34,8 @@ class Parameters:
 
     def meant(self, function: str, option: str, numbers: Any, names: Any) -> frozenset[str]:
         """What the arguments are called that an option speaks of, by number and by name."""
-        numbers = [numbers] if isinstance(numbers, int) else list(numbers or ())
-        names = [names] if isinstance(names, str) else list(names or ())
+        numbers = listed(f"{option}_argnums", numbers, int)
+        names = listed(f"{option}_argnames", names, str)
         count = len(self.positional)
         if self.rest is None and any(not -count <= it < count for it in numbers):
             raise ValueError(f"{option}_argnums={tuple(numbers)} of {function}, which takes {count} positions")
@@ -49,6 +50,14 @@ class Parameters:
                 self.signature.bind(*args, **kwargs)
             except TypeError as error:
                 raise TypeError(f"{function}: {error}") from None
+
+
+def listed(option: str, given: Any, kind: type) -> list[Any]:
+    """What an option lists, of one type all of it; one alone stands for a list of it."""
+    listed = [] if given is None else [given] if isinstance(given, kind) else given
+    if not isinstance(listed, Iterable) or not all(isinstance(it, kind) for it in listed):
+        raise TypeError(f"{option} takes a {kind.__name__} or several: got {shown(given)}")
+    return list(listed)
 
 
 def parameters(f: Callable[..., Any]) -> Parameters:

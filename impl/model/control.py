@@ -12,12 +12,12 @@ from .avals import Aval, aval_of
 from .binding import bind, name_of
 from .contexts import HELD
 from .jit import Jits
-from .meshes import Mesh
+from .meshes import Axes, Mesh
 from .programs import Equation, Program, Var
 from .put import Puts, Row, Target
 from .shardings import NamedSharding, Sharding
 from .specs import PartitionSpec
-from .words import shown
+from .words import function, shown
 
 Values = Sequence[np.ndarray]
 
@@ -69,7 +69,7 @@ class Control(Puts, Jits):
         self, f: Callable[..., Any], init: Any, xs: Any = None, length: int | None = None, reverse: bool = False
     ) -> Any:
         """A loop over the first dimension of arrays that carries a state along."""
-        name = name_of(f)
+        name = name_of(function(f, "scan"))
         carry, carry_tree = trees.flatten(init)
         rows, rows_tree = trees.flatten(xs)
         size = _length(rows, length)
@@ -108,6 +108,7 @@ class Control(Puts, Jits):
 
     def while_loop(self, cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_val: Any) -> Any:
         """A loop that goes on for as long as a function says."""
+        function(cond_fun, "while_loop"), function(body_fun, "while_loop")
         carry, tree = trees.flatten(init_val)
 
         def body(*arrays: Any) -> Any:
@@ -138,7 +139,7 @@ class Control(Puts, Jits):
         leaves, tree = trees.flatten(operands)
         avals = [aval_of(x) for x in leaves]
         branches = [
-            self.trace(name_of(f), lambda *arrays, f=f: f(*trees.unflatten(tree, arrays)), avals)
+            self.trace(name_of(function(f, "cond")), lambda *arrays, f=f: f(*trees.unflatten(tree, arrays)), avals)
             for f in (true_fun, false_fun)
         ]
         taken, other = branches
@@ -193,6 +194,10 @@ class Control(Puts, Jits):
     ) -> Callable[..., Any]:
         """A function of shards, as a function of whole arrays. DEV-07."""
 
+        function(f, "shard_map")
+        if not isinstance(mesh, Axes | None):
+            raise TypeError(f"shard_map takes a mesh: got {shown(mesh)}")
+
         def mapped(*args: Any) -> Any:
             over = mesh if mesh is not None else self.mesh_in_context()
             if not isinstance(over, Mesh):
@@ -206,6 +211,8 @@ class Control(Puts, Jits):
             program = self.trace(name_of(f), bound.function, shards, dict(over.shape))
             outs = _over(over, out_specs, program.tree, "out_specs")
             whole = [_whole(aval, sharding) for aval, sharding in zip(program.avals, outs, strict=True)]
+            if check_vma:
+                _check_varying(program, [it.spec.named for it in ins], [it.spec for it in outs])
             ins += [NamedSharding(over, PartitionSpec())] * len(program.captured)
             params = {"programs": (program,), "mesh": over, "ins": tuple(ins), "shardings": tuple(outs)}
             operands = [*(it.value for it in bound.arguments), *program.captured]
@@ -268,6 +275,10 @@ class Control(Puts, Jits):
 
 def _length(rows: Sequence[Any], length: int | None) -> int:
     """How many steps a scan takes."""
+    if length is not None and (not isinstance(length, int | np.integer) or length < 0):
+        raise (ValueError if isinstance(length, int | np.integer) else TypeError)(
+            f"the length of a scan is a number of steps: got {shown(length)}"
+        )
     if any(not np.ndim(x) for x in rows):
         raise ValueError("scan goes along the first dimension of arrays: got one without dimensions")
     sizes = {np.shape(x)[0] for x in rows} | ({length} if length is not None else set())
@@ -296,6 +307,30 @@ def _over(mesh: Mesh, specs: Any, tree: trees.Tree, name: str) -> list[NamedShar
             raise TypeError(f"{name} of shard_map are specs: got {shown(spec)}")
         found.append(NamedSharding(mesh, spec))
     return found
+
+
+def _check_varying(program: Program, ins: Sequence[Sequence[str]], outs: Sequence[PartitionSpec]) -> None:
+    """Refuses a result that may differ between devices along an axis, and is to be the same on all of them."""
+    for spec, axes in zip(outs, _varying(program, [frozenset(it) for it in ins]), strict=True):
+        if open_ := sorted(axes.difference(spec.named)):
+            raise ValueError(
+                f"out_specs {spec} of shard_map say that a result of {program.name} is the same along {open_}, and it "
+                "may differ: name the axes, sum over them, or give check_vma=False"
+            )
+
+
+def _varying(program: Program, ins: Sequence[frozenset[str]]) -> list[frozenset[str]]:
+    """The axes along which results may differ: those of what they come from, but for those summed over."""
+    axes = dict.fromkeys(program.inputs, frozenset[str]()) | dict(zip(program.inputs, ins, strict=False))
+    for equation in program.equations:
+        operands = [axes[var] for var in equation.inputs]
+        found = [frozenset[str]().union(*operands)] * len(equation.outputs)
+        if equation.name == "psum":
+            found = [found[0].difference(equation.params["axes"])]
+        elif equation.name == "jit":
+            found = _varying(equation.params["programs"][0], operands)
+        axes.update(zip(equation.outputs, found, strict=True))
+    return [axes[var] for var in program.outputs]
 
 
 def _whole(aval: Aval, sharding: NamedSharding) -> Aval:

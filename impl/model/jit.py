@@ -185,6 +185,9 @@ class Jits(Programs):
         Results lie where it was compiled to leave them. DEV-52.
         """
         lowered = compiled.lowered
+        if (around := tracing_now()) is not None:
+            name = lowered.call.program.name
+            raise TypeError(f"{name} is compiled, and runs on arrays only: within {around.name} call what was jitted")
         call = replace(lowered.call, arguments=self.renewed(compiled, args, kwargs))
         self.check_alive(call)
         self.check_placed(lowered, call)
@@ -279,8 +282,10 @@ class Jits(Programs):
 
     def text(self, lowered: Lowered, dialect: str) -> str:
         """The declaration of a module for this model's partitioner, with the shardings that the program is told."""
-        if dialect != "stablehlo":
-            raise NotImplementedError(f"the model's programs have no text as {dialect}, only as stablehlo")
+        if dialect not in ("stablehlo", "hlo"):
+            raise ValueError(f"a program has a text as stablehlo or hlo, and not as {dialect!r}")
+        if dialect == "hlo":
+            raise NotImplementedError("the model's programs have a text as stablehlo only")
         call = lowered.call
         kept = [it for it in call.arguments if call.keeps_unused or call.uses(it)]
         ins = [(it.aval, it.wanted or it.committed) for it in kept]

@@ -53,7 +53,10 @@ def _broadcast(name: str, operands: Sequence[Aval]) -> tuple[int, ...]:
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
-        raise TypeError(f"{name} got shapes that do not broadcast: {', '.join(map(str, shapes))}") from None
+        alike = len({len(shape) for shape in shapes}) == 1
+        raise (TypeError if alike else ValueError)(  # JAX has one for shapes of one rank, and one for others
+            f"{name} got shapes that do not broadcast: {', '.join(map(str, shapes))}"
+        ) from None
 
 
 def _numeric(name: str, operands: Sequence[Aval], kinds: str) -> None:
@@ -265,7 +268,7 @@ def _infer_reshape(x: Aval, shape: tuple[int, ...]) -> Aval:
 
 def _infer_transpose(x: Aval, axes: tuple[int, ...]) -> Aval:
     if sorted(axes) != list(range(x.ndim)):
-        raise ValueError(f"the axes {axes} do not order the dimensions of an array of shape {x.shape}")
+        raise TypeError(f"the axes {axes} do not order the dimensions of an array of shape {x.shape}")
     return x.with_shape([x.shape[axis] for axis in axes])
 
 
@@ -283,6 +286,8 @@ def _batch_broadcast(apply: Apply, operands: Sequence[Any], mapped: Sequence[boo
 
 
 def _infer_convert(x: Aval, dtype: Any) -> Aval:
+    if x.dtype != dtype:
+        _numeric("astype", [x], ALL)
     return Aval(x.shape, dtype)
 
 
@@ -334,6 +339,8 @@ def whole(index: Any, shape: tuple[int, ...]) -> Index:
     """
     parts = index if isinstance(index, tuple) else (index,)
     used = [part for part in parts if part is not None and part is not Ellipsis]
+    if len([part for part in parts if part is Ellipsis]) > 1:
+        raise IndexError("an index has one ... at most: got two")
     if len(used) > len(shape):
         raise IndexError(f"an array of {len(shape)} dimensions takes no {len(used)} indices")
     rest = [slice(None)] * (len(shape) - len(used))
@@ -352,7 +359,8 @@ def _part(part: Any, size: int) -> Any:
     if isinstance(part, bool | np.bool_) or np.ndim(part) > 0:
         raise NotImplementedError(f"the model's arrays are not indexed by arrays: {part!r}")
     if not hasattr(part, "__index__"):
-        raise TypeError(f"an index is an int, a slice, None or ...: got {shown(part)}")
+        error = TypeError if isinstance(part, str | float | complex) else IndexError
+        raise error(f"an index is an int, a slice, None or ...: got {shown(part)}")
     number = operator.index(part)
     return max(0, min(size - 1, number + size if number < 0 else number))
 
@@ -410,7 +418,11 @@ def _infer_matmul(x: Aval, y: Aval) -> Aval:
     if x.shape[-1] != y.shape[-2]:
         raise TypeError(f"matmul sums over dimensions of one size, and got {x.shape[-1]} and {y.shape[-2]}")
     dtype, weak = avals.meet((x, y))
-    return Aval((*np.broadcast_shapes(x.shape[:-2], y.shape[:-2]), x.shape[-2], y.shape[-1]), dtype, weak)
+    try:
+        rows = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    except ValueError:
+        raise ValueError(f"matmul got shapes that do not broadcast: {x.shape}, {y.shape}") from None
+    return Aval((*rows, x.shape[-2], y.shape[-1]), dtype, weak)
 
 
 def _turned(apply: Apply, x: Any) -> Any:

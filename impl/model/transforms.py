@@ -17,7 +17,7 @@ from . import trees
 from .agreement import Argument, Call
 from .arrays import Array
 from .avals import Aval, aval_of, inexact
-from .binding import Bound, bind, name_of
+from .binding import Bound, bind, listed, name_of
 from .control import Control
 from .jit import struct
 from .operations import OPERATIONS, whole
@@ -26,6 +26,7 @@ from .programs import Equation, Program, Var, constant
 from .put import COPY, Row, Target
 from .shardings import NamedSharding, Sharding, SingleDeviceSharding
 from .specs import PartitionSpec
+from .words import function, shown
 
 Params = dict[str, Any]
 
@@ -61,7 +62,7 @@ class Transforms(Control):
 
     def eval_shape(self, fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """What a function would return, without values: nothing runs. PUT-71, PUT-72, PUT-73."""
-        bound = bind(fun, args, kwargs)
+        bound = bind(function(fun, "eval_shape"), args, kwargs)
         program = self.trace(name_of(fun), bound.function, [it.aval for it in bound.arguments])
         return program.result([struct(aval) for aval in program.avals])
 
@@ -69,21 +70,23 @@ class Transforms(Control):
 
     def grad(self, fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
         """The gradient of a function that returns one scalar. PUT-61, PUT-64."""
+        name, numbers = name_of(function(fun, "grad")), listed("argnums", argnums, int)
 
         @functools.wraps(fun)
         def gradient(*args: Any, **kwargs: Any) -> Any:
-            name, numbers = name_of(fun), [argnums] if isinstance(argnums, int) else list(argnums)
             if any(not -len(args) <= number < len(args) for number in numbers):
-                raise TypeError(f"{name} has no gradient for argnums={argnums}: {len(args)} arguments were given")
+                raise (TypeError if max(numbers) >= len(args) else ValueError)(  # as JAX has it
+                    f"{name} has no gradient for argnums={argnums}: {len(args)} arguments were given"
+                )
             bound = bind(fun, args, kwargs)
             wanted = [number % len(args) for number in numbers]
             for it in bound.arguments:
                 if it.position in wanted and not inexact(it.aval.dtype):
                     raise TypeError(f"{name} has no gradient for argument {it.name}: it is {it.aval}")
             program = self.prepared(bound, name, [it.position in wanted for it in bound.arguments])
-            if program.tree != trees.LEAF or program.avals[0].shape:
+            if program.tree != trees.LEAF or program.avals[0].shape or not _real(program.avals[0]):
                 raise TypeError(
-                    f"{name} has a gradient if it returns one scalar, and it returns "
+                    f"{name} has a gradient if it returns one real number, and it returns "
                     f"{', '.join(map(str, program.avals)) or 'none'}"
                 )
             inputs, outputs, tape = self.forward(program, bound)
@@ -97,7 +100,7 @@ class Transforms(Control):
 
     def vjp(self, fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """What a function returns, and its pullback: what takes cotangents back to the arguments. PUT-65."""
-        bound, name = bind(fun, primals, {}), name_of(fun)
+        bound, name = bind(function(fun, "vjp"), primals, {}), name_of(fun)
         program = self.prepared(bound, name, [inexact(it.aval.dtype) for it in bound.arguments])
         inputs, outputs, tape = self.forward(program, bound)
 
@@ -212,6 +215,7 @@ class Transforms(Control):
 
     def vmap(self, fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
         """A function mapped over a dimension of its arguments. PUT-68, PUT-69."""
+        function(fun, "vmap")
 
         @functools.wraps(fun)
         def mapped(*args: Any, **kwargs: Any) -> Any:
@@ -224,6 +228,7 @@ class Transforms(Control):
             ]
             program = self.trace(name, bound.function, avals)
             self.check_alive(Call(program, bound.arguments, ()))
+            places = _places(name, program, out_axes)
             self.check_mappable(program, [axis is not None for axis in axes])
             self.agree_one_by_one(program, bound.arguments)
             inputs = [
@@ -231,7 +236,6 @@ class Transforms(Control):
                 for it, axis in zip(bound.arguments, axes, strict=True)
             ]
             outputs = self.interpret(program, [*inputs, *map(Known, program.captured)], self.act_mapped)
-            places = trees.spread(out_axes, program.tree, "out_axes")
             return program.result([self.gathered(it, size, axis) for it, axis in zip(outputs, places, strict=True)])
 
         return mapped
@@ -265,9 +269,13 @@ class Transforms(Control):
             return Known(self.constrain(values[0], _one_more(params["sharding"])), True)
         return Known(OPERATIONS[name].batch(self.apply, values, mapped, **params), True)
 
-    def gathered(self, known: Known, size: int, axis: int) -> Any:
-        """A result with the mapped dimension where it is wanted."""
+    def gathered(self, known: Known, size: int, axis: int | None) -> Any:
+        """A result with the mapped dimension where it is wanted; None where it has none."""
         value = self.lifted(known.value)
+        if axis is None:
+            if known.mapped:
+                raise ValueError(f"out_axes is None for a result of shape {value.shape} that has the mapped dimension")
+            return value
         if not known.mapped:
             value = self.apply("broadcast", value, shape=(size, *value.shape))
         return self.moved(value, 0, axis)
@@ -384,6 +392,10 @@ def _within(act: Act) -> Act:
     )
 
 
+def _real(aval: Aval) -> bool:
+    return inexact(aval.dtype) and aval.dtype.kind != "c"
+
+
 def _of(bound: Bound, position: int, found: Sequence[Any]) -> list[Any]:
     """What was found for the arrays of one argument."""
     return [it for argument, it in zip(bound.arguments, found, strict=True) if argument.position == position]
@@ -401,13 +413,28 @@ def _axes(name: str, bound: Bound, in_axes: Any) -> list[int | None]:
     return found + [0] * (len(bound.arguments) - len(found))
 
 
+def _places(name: str, program: Program, out_axes: Any) -> list[int | None]:
+    """Where each result has the mapped dimension."""
+    places = trees.spread(out_axes, program.tree, "out_axes")
+    for axis, aval in zip(places, program.avals, strict=True):
+        if axis is not None and not -aval.ndim - 1 <= _axis("out_axes", axis) <= aval.ndim:
+            raise ValueError(f"{name} has no place for the mapped dimension at axis {axis} of a result of {aval}")
+    return places
+
+
+def _axis(option: str, axis: Any) -> int:
+    if not isinstance(axis, int):
+        raise TypeError(f"{option} are ints and None: got {shown(axis)}")
+    return axis
+
+
 def _size(name: str, arguments: Sequence[Argument], axes: Sequence[int | None]) -> int:
     """How long the dimension is that is mapped over."""
     sizes: dict[int, str] = {}
     for it, axis in zip(arguments, axes, strict=True):
         if axis is None:
             continue
-        if not -it.aval.ndim <= axis < it.aval.ndim:
+        if not -it.aval.ndim <= _axis("in_axes", axis) < it.aval.ndim:
             raise ValueError(f"{name} is mapped over axis {axis} of argument {it.name}, which is {it.aval}")
         sizes[it.aval.shape[axis]] = f"{it.aval.shape[axis]} along axis {axis} of argument {it.name}"
     if len(sizes) != 1:
