@@ -26,7 +26,8 @@ def faults(package: str, names: Sequence[str], whole: bool) -> int:
         results = {}
         for number, found in enumerate(matrix.run(chosen, whole), 1):
             results[found.fault.name] = found
-            _say(f"[{number}/{len(chosen)}] {found.fault.name}: {'NOT as it says' if found.wrong else 'found out'}")
+            how = "NOT as it says" if found.wrong else "found out"
+            _say(f"[{number}/{len(chosen)}] {found.fault.name}: {how}, {found.observed:,} observations")
         for name, problems in matrix.late().items():
             if name in results:
                 results[name].problems += problems

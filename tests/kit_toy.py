@@ -84,12 +84,13 @@ FAULTS = """
         also: tuple = ()
         why: str = "It does something else."
         where: str = "toy/faults.py:1"
+        steps: frozenset = frozenset()
 
     FAULTS = {it.name: it for it in [@FAULTS@]}
 
-    def start(target, partitioner, name):
+    def start(target, partitioner, name=None):
         toy = Toy(int(target.rpartition(":")[2]), partitioner)
-        toy.jax = FAULTS[name].does
+        toy.jax = FAULTS[name].does if name else None
         return toy
 """
 CONTRACT = """

@@ -119,7 +119,10 @@ secret
 
 1 of 2 faults are found out by the rules that they name, in 6"""
     )
-    assert said.err.splitlines()[1:] == ["[1/2] mistaken: found out", "[2/2] secret: NOT as it says"]
+    assert said.err.splitlines()[1:] == [
+        "[1/2] mistaken: found out, 3 observations",
+        "[2/2] secret: NOT as it says, 3 observations",
+    ]
     assert command.faults(package, ["mistaken"], False) == 0
     assert command.listed(package, []) == 0
     assert capsys.readouterr().out.endswith("secret: TOY-02\n    It does something else.\n")

@@ -1,7 +1,8 @@
 """Faults, as far as the judge knows them: names of subjects that break rules on purpose, and the rules they break.
 
 The package that holds a contract says in `MODEL` which subject keeps all of it, and in `FAULTS` which one is that with
-a fault, `FAULTS:NAME`; the module of the latter has them in a table of its own, `FAULTS`.
+a fault, `FAULTS:NAME`; the module of the latter has them in a table of its own, `FAULTS`. Without an argument that
+subject is the model once more, and its cost names the steps it took that faults take wrongly.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from .rules import Chapter, Contract
 
 
 class Fault(Protocol):
-    """One way to be wrong: the rules that it breaks, and those that it breaks beside them."""
+    """One way to be wrong: the rules that it breaks, those that it breaks beside them, and the steps that it changes.
+
+    Where the model takes none of these steps, the fault shows nothing; without any, it may show everywhere.
+    """
 
     @property
     def name(self) -> str: ...
@@ -28,6 +32,8 @@ class Fault(Protocol):
     def why(self) -> str: ...
     @property
     def where(self) -> str: ...
+    @property
+    def steps(self) -> frozenset[str]: ...
 
 
 def table(package: str) -> Mapping[str, Fault] | None:

@@ -1,6 +1,7 @@
 """The kill matrix: each fault meets the cases of the chapters that it names, and the rules that it names find it out.
 
-What a fault shows is laid beside what the model shows without it. Where both are the same, nothing is judged again.
+What a fault shows is laid beside what the model shows without it. Where the model takes none of the steps that a fault
+takes wrongly, there is nothing to observe; where both show the same, nothing to judge.
 """
 
 from __future__ import annotations
@@ -37,6 +38,12 @@ class Sight:
     chapters: set[str] = field(default_factory=set)
     facts: object = None
     held: frozenset[str] = frozenset()
+    steps: frozenset[str] = frozenset()
+
+    def of(self, fault: Fault) -> bool:
+        """Whether a fault may show here."""
+        chapters = {rule.partition("-")[0] for rule in named(fault)}
+        return not chapters.isdisjoint(self.chapters) and (not fault.steps or not fault.steps.isdisjoint(self.steps))
 
 
 @dataclass
@@ -46,6 +53,7 @@ class Found:
     fault: Fault
     cells: dict[str, list[str]] = field(default_factory=dict)
     killed: set[str] = field(default_factory=set)
+    observed: int = 0
     problems: list[str] = field(default_factory=list)
     """Why it could not be judged."""
 
@@ -80,6 +88,7 @@ class Matrix:
         self.package = package
         self.contract = rules.load(Path(import_module(package).__path__[0]) / "contract")
         self.pool = Pool(probes=f"{package}.probes", cell_timeout=PATIENCE)
+        self.configuration = Configuration(self._subject("FAULTS"), sys.executable, TARGET, PARTITIONER)
         self.column = self._open()
         self.sights = self._sights(None if chapters is None else frozenset(chapters))
         self.broken = self._observe()
@@ -90,15 +99,14 @@ class Matrix:
         self.pool.kill()
 
     def run(self, faults: Sequence[Fault], whole: bool = False) -> Iterator[Found]:
-        """What comes of each fault, in the chapters that it names; `whole`: in all that were observed."""
+        """What comes of each fault, where it may show in the chapters that it names; `whole`: in all that there is."""
         waiting: deque[tuple[Fault, Configuration, list[tuple[Request, Sight]]]] = deque()
         for fault in faults:
-            it = replace(self.column.configuration, subject=f"{self._subject('FAULTS')}:{fault.name}")
-            chapters = {rule.partition("-")[0] for rule in named(fault)}
+            it = replace(self.configuration, subject=f"{self.configuration.subject}:{fault.name}")
             asked = [
                 (replace(request, configuration=it), sight)
                 for request, sight in self.sights.items()
-                if whole or not chapters.isdisjoint(sight.chapters)
+                if whole or sight.of(fault)
             ]
             self.pool.want(request for request, _ in asked)
             waiting.append((fault, it, asked))
@@ -125,8 +133,7 @@ class Matrix:
         return subject
 
     def _open(self) -> Column:
-        configuration = Configuration(self._subject("MODEL"), sys.executable, TARGET, PARTITIONER)
-        column = Column(configuration, self.pool.open(configuration))
+        column = Column(replace(self.configuration, subject=self._subject("MODEL")), self.pool.open(self.configuration))
         if column.hello.problem is not None:
             raise Mistake(f"the model cannot be judged: {column.hello.problem}")
         return column
@@ -141,7 +148,8 @@ class Matrix:
                 if isinstance(judgement, Judgement):
                     for look in lay_out(chapter, name.removeprefix("test_"), judgement, [self.column]).looks():
                         if cells := [cell for cell in look.cells() if cell.observable]:
-                            sight = sights.setdefault(look.request, Sight(look.request))
+                            request = replace(look.request, configuration=self.configuration)
+                            sight = sights.setdefault(request, Sight(request))
                             sight.spoken.update({cell.rule.id: (cell.rule, look.case) for cell in cells})
                             sight.chapters.add(chapter.chapter)
         return sights
@@ -153,15 +161,15 @@ class Matrix:
         for request, sight in self.sights.items():
             outcome = self.pool.take(request)
             judged = self._judge(sight, outcome)
-            sight.facts = _facts(outcome)
+            sight.facts, sight.steps = _facts(outcome), frozenset(outcome.cost)
             sight.held = frozenset(rule for rule, it in judged.items() if it.verdict in HELD)
             broken += [self._name(rule, request, self.column) for rule in judged if rule not in sight.held]
-        self.pool.leave(self.column.configuration)
+        self.pool.leave(self.configuration)
         return broken
 
     def _found(self, fault: Fault, configuration: Configuration, asked: Sequence[tuple[Request, Sight]]) -> Found:
         """Lays what a fault shows beside what the model shows."""
-        found = Found(fault)
+        found = Found(fault, observed=len(asked))
         hello = self.pool.open(configuration)
         column = Column(configuration, hello)
         if hello.problem is not None:

@@ -1,6 +1,7 @@
 """Deliberately broken models: each takes one step of the executable model wrongly, and names the rules that it breaks.
 
-A module for each chapter, `put.py` and `dev.py`. As a subject, `fault:NAME` is the model with that fault.
+A module for each chapter, `put.py` and `dev.py`. As a subject, `fault:NAME` is the model with that fault; `fault` alone
+is the model without one, and counts as its cost which of the steps it took that faults take wrongly.
 """
 
 from __future__ import annotations
@@ -8,12 +9,16 @@ from __future__ import annotations
 import inspect
 import pkgutil
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property, wraps
 from importlib import import_module
+from inspect import getattr_static
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from impl.model.model import Model
@@ -21,6 +26,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 M = TypeVar("M", bound="type[Model]")
+BY_PYTHON = {"__module__", "__doc__", "__annotations__", "__firstlineno__", "__static_attributes__"}
+"""What every class has of its own."""
+STEPS = (FunctionType, staticmethod)
 LIST = "python -m conformance faults --list"
 
 
@@ -33,6 +41,15 @@ class Fault:
     also: tuple[str, ...]
     model: type[Model]
     why: str
+
+    @cached_property
+    def steps(self) -> frozenset[str]:
+        """The steps that it takes its own way; none where it changes the model otherwise, so that any may be wrong."""
+        from impl.model.model import Model
+
+        names = {name for kind in self.model.__mro__ if not issubclass(Model, kind) for name in vars(kind)}
+        changed = frozenset(name for name in names - BY_PYTHON if hasattr(Model, name))
+        return changed if all(isinstance(getattr_static(Model, name), STEPS) for name in changed) else frozenset()
 
     @property
     def where(self) -> str:
@@ -88,10 +105,39 @@ def load() -> None:
 
 
 def start(target: str, partitioner: str, name: str = "") -> Subject:
-    """The model with that fault."""
+    """The model with that fault, or watched and without one."""
     from impl import model
 
-    return model.start(target, partitioner, model=find(name).model)
+    if name:
+        return model.start(target, partitioner, model=find(name).model)
+    taken: Counter[str] = Counter()
+    subject = model.start(target, partitioner, model=_watched(taken))
+
+    def cost() -> dict[str, int]:
+        told = dict(taken)
+        taken.clear()
+        return told
+
+    subject.cost = cost  # type: ignore[method-assign]
+    return subject
+
+
+def _watched(taken: Counter[str]) -> type[Model]:
+    """The model, counting the steps that a fault takes wrongly."""
+    from impl.model.model import Model
+
+    def watched(name: str) -> Any:
+        step = getattr(Model, name)
+
+        @wraps(step)
+        def counted(*args: Any, **kwargs: Any) -> Any:
+            taken[name] += 1
+            return step(*args, **kwargs)
+
+        return staticmethod(counted) if isinstance(getattr_static(Model, name), staticmethod) else counted
+
+    steps = {name for fault in FAULTS.values() for name in fault.steps}
+    return type("Watched", (Model,), {name: watched(name) for name in steps})
 
 
 for _module in pkgutil.iter_modules(__path__):
