@@ -104,6 +104,7 @@ class Array(Operators):
         return int(self.model.view(self))
 
     def item(self) -> Any:
+        self.model.touch(self)
         if self.size != 1:
             raise ValueError(f"an array of one element has an item, and one of shape {self.shape} has none")
         return self.model.view(self).item()

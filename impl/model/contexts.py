@@ -21,7 +21,7 @@ class Held(threading.local):
     """What a thread has entered, the innermost last. A mesh is there with whether `set_mesh` set it."""
 
     def __init__(self) -> None:
-        self.meshes: list[tuple[Mesh, bool]] = []
+        self.meshes: list[tuple[Mesh | None, bool]] = []
         self.devices: list[Device | None] = []
         self.traces: list[Trace] = []
 
@@ -53,7 +53,7 @@ def tracing(trace: Trace) -> Iterator[None]:
 class SetMesh:
     """A mesh that holds as soon as `set_mesh` is called: until the end of its `with`, or for good."""
 
-    def __init__(self, mesh: Mesh) -> None:
+    def __init__(self, mesh: Mesh | None) -> None:
         self._before = list(HELD.meshes)
         HELD.meshes.append((mesh, True))
 
@@ -69,16 +69,18 @@ class Contexts(Arrays):
     counts: Counter[str]
     partitioner: str
 
-    def set_mesh(self, mesh: Mesh) -> SetMesh:
-        """The mesh that programs run on from now on. DEV-30, DEV-31, DEV-37."""
-        if not isinstance(mesh, Mesh):
+    def set_mesh(self, mesh: Mesh | None) -> SetMesh:
+        """The mesh that programs run on from now on; None for none. DEV-30, DEV-31, DEV-37."""
+        if not isinstance(mesh, Mesh | None):
             raise ValueError(f"set_mesh takes a mesh with devices: got {shown(mesh)}")
         if HELD.traces:
             raise ValueError(f"set_mesh was called within {HELD.traces[-1].name}, which is being traced")
         return SetMesh(mesh)
 
-    def default_device_is(self, device: Device | None) -> contextlib.AbstractContextManager[None]:
-        """A context in which what nobody places lies on that device."""
+    def default_device_is(self, device: Device | str | None) -> contextlib.AbstractContextManager[None]:
+        """A context in which what nobody places lies on that device; a platform's name stands for its first."""
+        if isinstance(device, str) and device in self._model.platforms:
+            device = self._model.devices(device)[0]
         if not isinstance(device, Device | None):
             raise ValueError(f"default_device takes a device: got {shown(device)}")
         return _default(device)

@@ -10,7 +10,7 @@ import numpy as np
 from . import trees
 from .avals import Aval, aval_of
 from .binding import bind, name_of
-from .contexts import HELD
+from .contexts import HELD, tracing_now
 from .jit import Jits
 from .meshes import Axes, Mesh
 from .programs import Equation, Program, Var
@@ -43,10 +43,11 @@ class Control(Puts, Jits):
         )
 
     def constrain(self, x: Any, sharding: Sharding, name: str = "x") -> Any:
-        """One array, laid out."""
+        """One array, laid out; within a program it may be cut unevenly, and its result is whole then."""
         aval = aval_of(x)
-        sharding.check(aval.shape)
-        params = {"sharding": sharding, "shardings": (sharding,)}
+        lies = sharding if tracing_now() is None else _even(sharding, aval.shape)
+        lies.check(aval.shape)
+        params = {"sharding": sharding, "shardings": (lies,)}
         return self.operation("sharding_constraint", [x], [aval], params, [(name, 0)])[0]
 
     def put_inside(self, x: Any, target: Target, row: Row) -> Any:
@@ -271,6 +272,15 @@ class Control(Puts, Jits):
 
     def evaluate_psum(self, equation: Equation, values: Values) -> Values:
         raise NotImplementedError("the model's devices exchange nothing within a loop or a branch of a shard_map")
+
+
+def _even(sharding: Sharding, shape: tuple[int, ...]) -> Sharding:
+    """A sharding, if it cuts that shape evenly; else the whole of it on each of its devices."""
+    sharding.check_rank(shape)
+    counts = sharding.tiling(len(shape)).counts
+    if not isinstance(sharding, NamedSharding) or not any(n % count for n, count in zip(shape, counts, strict=True)):
+        return sharding
+    return sharding.with_spec(PartitionSpec())
 
 
 def _length(rows: Sequence[Any], length: int | None) -> int:

@@ -54,13 +54,16 @@ class Jitted:
         return self if instance is None else functools.partial(self, instance)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Stage:
     """A jitted function on its way to be run, for arguments that lie somewhere; `tree` is their structure."""
 
     model: Jits
     lowered: Lowered
     tree: trees.Tree
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.lowered.call.program.name})"
 
     @property
     def in_avals(self) -> Any:

@@ -87,9 +87,9 @@ def _size(size: Any) -> int:
 
 
 def _axis(axis: Any, ndim: int) -> int:
+    if isinstance(axis, Operators):
+        axis = int(axis)
     if not isinstance(axis, int | np.integer):
-        if isinstance(axis, Operators):
-            operator.index(axis)  # which a tracer has none of
         raise TypeError(f"an axis is an int: got {shown(axis)}")
     if not -ndim <= axis < ndim:
         raise ValueError(f"axis {axis} is out of bounds for an array of dimension {ndim}")

@@ -100,7 +100,7 @@ class Programs(Functions, Agreement):
             for buffer in it.value.buffers if isinstance(it.value, Array) else ():
                 first = owners.setdefault(id(buffer), it)
                 if first is not it and (first.donated or it.donated):
-                    raise ValueError(
+                    raise RuntimeError(
                         f"arguments {first.name} and {it.name} of {call.program.name} are one array, which is donated: "
                         "an array that is donated can be there only once"
                     )

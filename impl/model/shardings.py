@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 
-from .devices import KINDS
+from .devices import KINDS, Device
 from .meshes import AbstractMesh, Axes, AxisType, Mesh
 from .specs import UNCONSTRAINED, PartitionSpec
 from .tiles import Tiles, Tiling
 from .values import Value
 from .words import shown
-
-if TYPE_CHECKING:
-    from .devices import Device
 
 Shape = tuple[int, ...]
 Index = tuple[slice, ...]
@@ -100,7 +97,9 @@ class Sharding(Value, ABC):
 class SingleDeviceSharding(Sharding):
     """Arrays lie on one device, whole."""
 
-    def __init__(self, device: Device, *, memory_kind: str | None = None) -> None:
+    def __init__(self, device: Device, memory_kind: str | None = None) -> None:
+        if not isinstance(device, Device):
+            raise TypeError(f"a SingleDeviceSharding takes a device: got {shown(device)}")
         kind = kind_of(device, memory_kind)
         super().__init__(device, kind, ordered=(device,), memory_kind=kind)
 
