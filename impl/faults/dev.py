@@ -413,12 +413,12 @@ class CapturedIsTakenHome(Model):
 
 
 @fault("DEV-24")
-class LooseScalarIsLost(Model):
-    """An uncommitted array without dimensions counts as zero."""
+class LooseElsewhereIsLost(Model):
+    """An uncommitted array on another device than the default one counts as zero."""
 
     def follow(self, x: Array, home: Side | None) -> np.ndarray:
         value = super().follow(x, home)
-        return value if value.ndim else np.zeros_like(value)
+        return value if x.sharding.ordered[0] == self.default_device() else np.zeros_like(value)
 
 
 @fault("DEV-25")
