@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -53,6 +53,8 @@ class ShapeDtypeStruct:
     def __post_init__(self) -> None:
         if self.dtype is None:
             raise ValueError(f"a ShapeDtypeStruct takes a dtype: got None for shape {self.shape}")
+        if not isinstance(self.shape, Iterable):
+            raise TypeError(f"a shape is a tuple of ints: got {shown(self.shape)}")
         object.__setattr__(self, "shape", tuple(self.shape))
         object.__setattr__(self, "dtype", canonical(self.dtype))
         self._check_sharding()

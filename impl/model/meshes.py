@@ -8,15 +8,14 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from .dates import Contract
+from .devices import Device
 from .values import Value
-
-if TYPE_CHECKING:
-    from .devices import Device
+from .words import shown
 
 
 class AxisType(enum.Enum):
@@ -159,6 +158,8 @@ class AbstractMesh(Axes):
         *,
         abstract_device: AbstractDevice | None = None,
     ) -> None:
+        if not isinstance(axis_sizes, Iterable):
+            raise TypeError(f"the sizes of axes are a tuple: got {shown(axis_sizes)}")
         sizes, names = tuple(axis_sizes), _names(axis_names)
         if len(sizes) != len(names):
             raise ValueError(f"a mesh needs one size for each axis name: sizes {sizes} for names {names}")
@@ -211,6 +212,8 @@ def make_mesh(
     sizes = tuple(axis_sizes)
     if not all(isinstance(size, int | np.integer) and size >= 1 for size in sizes):
         raise ValueError(f"the sizes of a mesh are whole numbers from 1 on: got {sizes} for axes {axis_names}")
+    if not all(isinstance(it, Device) for it in devices):
+        raise TypeError(f"a mesh is made of devices: got {shown(devices)}")
     count = math.prod(sizes)
     if count > len(devices):
         ids = [it.id for it in devices]
@@ -236,6 +239,8 @@ def abstract_mesh(
 
 def _names(given: Any) -> tuple[Any, ...]:
     """The names of axes; a string is one name."""
+    if not isinstance(given, Iterable):
+        raise TypeError(f"the names of axes are a tuple: got {shown(given)}")
     names = (given,) if isinstance(given, str) else tuple(given)
     if None in names:
         raise ValueError(f"None is no name of an axis: got {names}")

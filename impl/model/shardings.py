@@ -260,6 +260,8 @@ def _positions(sizes: Shape, logical: tuple[int, ...] | None) -> tuple[np.ndarra
 
 @lru_cache(512)
 def _tiles(sharding: Sharding, shape: Shape) -> Tiles:
+    if not all(isinstance(size, int | np.integer) for size in shape):
+        raise TypeError(f"a shape is a tuple of ints: got {shape}")
     try:
         tiling = sharding.tiling(len(shape))
     except ValueError as error:
