@@ -126,7 +126,6 @@ def test_the_date_decides_what_is_offered():
 LATER = {
     "constraint_over_an_abstract_mesh": "a constraint over a mesh without devices is not resolved",
     "runtime_error": "no option of a compiler is looked at",
-    "shard_map_checks_replication": "shard_map takes what its specs say on trust",
     "sharding_type_error": "types have no shardings yet",
     "transformed": "jax.numpy has no zeros",
 }
