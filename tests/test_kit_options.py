@@ -22,11 +22,13 @@ def ask(**more):
     return options(Contract(chapters, (), RULES), **{**given, **limits, **more})
 
 
-def test_the_default_is_this_python_under_both_partitioners():
-    asked = ask()
-    assert [(it.python, it.partitioner) for it in asked.configurations] == [
-        (sys.executable, "shardy"),
-        (sys.executable, "gspmd"),
+def test_the_default_is_jax_and_the_model_in_this_python_under_both_partitioners():
+    asked = ask(subjects=[])
+    assert [(it.subject, it.python, it.partitioner) for it in asked.configurations] == [
+        ("stock", sys.executable, "shardy"),
+        ("stock", sys.executable, "gspmd"),
+        ("model", sys.executable, "shardy"),
+        ("model", sys.executable, "gspmd"),
     ]
     assert asked.chosen("PUT-01")
 

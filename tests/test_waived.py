@@ -27,8 +27,9 @@ def copy(tmp_path):
 
 
 def judge(copy, *args):
-    command = [sys.executable, "-m", "pytest", "conformance", "--partitioner", "shardy", "--record", "run.jsonl"]
-    done = subprocess.run([*command, "-p", "no:cacheprovider", *args], cwd=copy, capture_output=True, text=True)
+    command = [sys.executable, "-m", "pytest", "conformance", "--subject", "stock", "--partitioner", "shardy"]
+    command += ["--record", "run.jsonl", "-p", "no:cacheprovider", *args]
+    done = subprocess.run(command, cwd=copy, capture_output=True, text=True)
     lines = [json.loads(line) for line in (copy / "run.jsonl").read_text().splitlines()]
     cells = [line for line in lines if line["kind"] == "cell"]
     gates = [line["gate"] for line in lines if line["kind"] == "gate"]

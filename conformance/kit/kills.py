@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from importlib import import_module
+from itertools import zip_longest
 from pathlib import Path
 
 from impl.host import Configuration, Outcome, Pool, Request
@@ -26,7 +28,8 @@ from .verdicts import DEVIATING, HELD, Judged, agrees, judge, known, legal
 
 TARGET, PARTITIONER = "cpu:8", "shardy"
 AHEAD = 2  # faults that have hosts beside the one that is judged
-PATIENCE = 5.0  # seconds after which a fault is called hung
+CHUNK = 64  # observations of one fault that are asked for at a time
+PATIENCE = 10.0  # seconds after which a fault is called hung
 
 
 @dataclass
@@ -80,6 +83,28 @@ class Found:
         return self.problems + [f"{what} {', '.join(ids)}" for ids, what in told if ids]
 
 
+@dataclass
+class Hunt:
+    """A fault that is being observed: what is still to see of it, and what was asked for."""
+
+    found: Found
+    configuration: Configuration
+    left: deque[Sight]
+    enough: int
+    sent: list[Sight] = field(default_factory=list)
+
+    def request(self, sight: Sight) -> Request:
+        """The same observation, of this fault."""
+        return replace(sight.request, configuration=self.configuration)
+
+    def next(self) -> list[Request]:
+        """What to ask for now: nothing if there has been enough."""
+        found = self.found
+        on = found.observed < self.enough or ((found.survived or found.stale) and not found.problems)
+        self.sent = [self.left.popleft() for _ in range(min(len(self.left), CHUNK))] if on else []
+        return [*map(self.request, self.sent)]
+
+
 class Matrix:
     """The model as observed once, and the faults of it that are laid beside it."""
 
@@ -98,22 +123,29 @@ class Matrix:
         """Ends what still runs."""
         self.pool.kill()
 
-    def run(self, faults: Sequence[Fault], whole: bool = False) -> Iterator[Found]:
-        """What comes of each fault, where it may show in the chapters that it names; `whole`: in all that there is."""
-        waiting: deque[tuple[Fault, Configuration, list[tuple[Request, Sight]]]] = deque()
-        for fault in faults:
-            it = replace(self.configuration, subject=f"{self.configuration.subject}:{fault.name}")
-            asked = [
-                (replace(request, configuration=it), sight)
-                for request, sight in self.sights.items()
-                if whole or sight.of(fault)
-            ]
-            self.pool.want(request for request, _ in asked)
-            waiting.append((fault, it, asked))
-            if len(waiting) > AHEAD:
-                yield self._found(*waiting.popleft())
-        while waiting:
-            yield self._found(*waiting.popleft())
+    def run(self, faults: Iterable[Fault], whole: bool = False, enough: int | None = None) -> Iterator[Found]:
+        """What comes of each fault, where it may show in the chapters that it names; `whole`: in all that there is.
+
+        `enough`: so many observations, and as many more as it takes until the rules that it names have found it out.
+        """
+        waiting, hunts = deque(faults), deque[Hunt]()
+        while waiting or hunts:
+            while waiting and len(hunts) <= AHEAD:
+                hunts.append(self._hunt(waiting.popleft(), whole, enough))
+                self.pool.want(hunts[-1].next())
+            hunt = hunts.popleft()
+            if (problem := self.pool.open(hunt.configuration).problem) is not None:
+                hunt.found.problems = [f"it cannot be judged: {problem}"]
+                hunt.left.clear()
+                hunt.sent.clear()
+            for sight in hunt.sent:
+                self._lay(hunt, sight, self.pool.take(hunt.request(sight)))
+            if more := hunt.next():
+                self.pool.want(more)
+                hunts.append(hunt)
+            else:
+                self.pool.leave(hunt.configuration)
+                yield hunt.found
 
     def late(self) -> dict[str, list[str]]:
         """Ends the hosts in order: by fault, what its hosts did when all seemed over."""
@@ -163,43 +195,46 @@ class Matrix:
             judged = self._judge(sight, outcome)
             sight.facts, sight.steps = _facts(outcome), frozenset(outcome.cost)
             sight.held = frozenset(rule for rule, it in judged.items() if it.verdict in HELD)
-            broken += [self._name(rule, request, self.column) for rule in judged if rule not in sight.held]
+            broken += [cell_name(rule, request.id, self.column.name) for rule in judged if rule not in sight.held]
         self.pool.leave(self.configuration)
         return broken
 
-    def _found(self, fault: Fault, configuration: Configuration, asked: Sequence[tuple[Request, Sight]]) -> Found:
+    def _hunt(self, fault: Fault, whole: bool, enough: int | None) -> Hunt:
+        sights = [sight for sight in self.sights.values() if whole or sight.of(fault)]
+        it = replace(self.configuration, subject=f"{self.configuration.subject}:{fault.name}")
+        if enough is None:
+            return Hunt(Found(fault), it, deque(sights), len(sights))
+        return Hunt(Found(fault), it, deque(mixed(sights, named(fault))), enough)
+
+    def _lay(self, hunt: Hunt, sight: Sight, outcome: Outcome) -> None:
         """Lays what a fault shows beside what the model shows."""
-        found = Found(fault, observed=len(asked))
-        hello = self.pool.open(configuration)
-        column = Column(configuration, hello)
-        if hello.problem is not None:
-            found.problems.append(f"it cannot be judged: {hello.problem}")
-        elsewhere: dict[str, list[str]] = {}
-        slips: list[str] = []
-        for request, sight in asked:
-            outcome = self.pool.take(request)
-            if hello.problem is not None or _facts(outcome) == sight.facts:
-                continue
-            for id, judged in self._judge(sight, outcome).items():
-                rule, case = sight.spoken[id]
-                name = self._name(id, request, column)
-                if judged.verdict not in DEVIATING | HELD:
-                    slips.append(f"{judged.verdict} in {name}: {judged.reason}")
-                elif judged.verdict in DEVIATING and id in sight.held:
-                    in_field = contradicts(rule, case, outcome)
-                    (found.cells if in_field else elsewhere).setdefault(id, []).append(name)
-        found.killed |= found.cells.keys()
-        for id, names in elsewhere.items():
-            found.cells.setdefault(id, []).extend(names)
-        found.problems += slips[:1]
-        self.pool.leave(configuration)
-        return found
+        found = hunt.found
+        found.observed += 1
+        if _facts(outcome) == sight.facts:
+            return
+        for id, judged in self._judge(sight, outcome).items():
+            rule, case = sight.spoken[id]
+            name = cell_name(id, sight.request.id, replace(self.column, configuration=hunt.configuration).name)
+            if judged.verdict not in DEVIATING | HELD:  # not of the fault's doing
+                found.problems = found.problems or [f"{judged.verdict} in {name}: {judged.reason}"]
+            elif judged.verdict in DEVIATING and id in sight.held:
+                cells = found.cells.setdefault(id, [])
+                if contradicts(rule, case, outcome) and id not in found.killed:
+                    found.killed.add(id)
+                    cells.insert(0, name)  # the first that finds it out
+                else:
+                    cells.append(name)
 
     def _judge(self, sight: Sight, outcome: Outcome) -> dict[str, Judged]:
         return judge(sight.spoken.values(), outcome, self.column.hello.capabilities)
 
-    def _name(self, rule: str, request: Request, column: Column) -> str:
-        return cell_name(rule, request.id, column.name)
+
+def mixed(sights: Iterable[Sight], rules: Iterable[str]) -> list[Sight]:
+    """The observations in an order that starts everywhere, and soon comes to each of these rules."""
+    shuffled = sorted(sights, key=lambda it: sha256(f"{it.request.probe} {it.request.id}".encode()).digest())
+    lists = [[it for it in shuffled if rule in it.spoken] for rule in rules] + [shuffled]
+    each = (it for row in zip_longest(*lists) for it in row if it is not None)
+    return list({it.request: it for it in each}.values())
 
 
 def contradicts(rule: Rule, case: Case, outcome: Outcome) -> bool:

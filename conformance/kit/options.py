@@ -18,7 +18,7 @@ from .columns import PARTITIONERS, target_problem
 from .rules import Contract
 from .strict import Mistake
 
-SUBJECTS = ("stock",)
+SUBJECTS = ("stock", "model")
 """What is judged where nothing else is asked for."""
 WITHOUT_JAX = ("model", "fault")
 LONGEST = 200

@@ -39,7 +39,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "action": "append",
         "default": [],
         "metavar": "NAME[:ARGUMENT]",
-        "help": f"what is judged: stock, a module, ...; repeatable (default: {' and '.join(SUBJECTS)})",
+        "help": f"what is judged: stock, model, a module, ...; repeatable (default: {' and '.join(SUBJECTS)})",
     },
     "--subject-python": {
         "action": "append",

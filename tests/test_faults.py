@@ -1,0 +1,45 @@
+"""Every fault of the model is found out by the rules that it names; every rule has a fault and a step of the model."""
+
+import re
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import conformance
+from conformance.about import places, source
+from conformance.kit import rules
+from conformance.kit.faults import astray, named, table, unbroken
+from conformance.kit.kills import Matrix
+
+CONTRACT = rules.load(Path(conformance.__file__).parent / "contract")
+FAULTS = table("conformance") or {}
+ENOUGH = 200
+"""Observations of each fault. `python -m conformance faults` takes all of them."""
+
+
+@pytest.mark.parametrize("chapter", [it.chapter for it in CONTRACT.chapters.values()])
+def test_every_fault_is_found_out_by_the_rules_that_it_names(chapter):
+    faults = [it for it in FAULTS.values() if it.breaks[0].startswith(f"{chapter}-")]
+    chapters = {rule.partition("-")[0] for fault in faults for rule in named(fault)}
+    with closing(Matrix("conformance", chapters)) as matrix:
+        wrong = {it.fault.name: it.wrong for it in matrix.run(faults, enough=ENOUGH) if it.wrong}
+        assert not matrix.broken
+        assert not wrong
+        assert not matrix.late()
+
+
+def test_every_rule_has_a_fault_and_every_fault_a_rule():
+    assert not list(unbroken(CONTRACT.chapters.values(), FAULTS))
+    assert not list(astray(CONTRACT, FAULTS))
+
+
+def test_every_rule_is_kept_by_a_step_of_the_model_that_names_it():
+    steps = {rule: [place for place, _ in places(source("model"), rule)] for rule in CONTRACT.rules}
+    assert not [rule for rule, there in steps.items() if not there]
+    text = "".join(path.read_text() for path in source("model").rglob("*.py"))
+    assert not set(re.findall(r"\b(?:PUT|DEV)-\d+\b", text)) - CONTRACT.rules.keys()
+
+
+def test_the_gate_holds_for_this_projects_own_contract():
+    assert (conformance.MODEL, conformance.FAULTS) == ("model", "fault")
