@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from .places import at
 
 @dataclass(frozen=True)
 class Values:
-    """The numbers 0, 1, ... as an array: those of 64 where `dtype` has room for them, else of `below`.
+    """The numbers 0, 1, ... as an array, over and over: 64 of them where `dtype` has room for that, else `below`.
 
     A `key` is an array of PRNG keys; `dtype` and `shape` are those of the numbers in them.
     """
@@ -69,13 +70,13 @@ def value(array: str, past: int = 4) -> np.ndarray:
     """
     values = ARRAYS[array]
     dtype = np.dtype(values.dtype)
-    count = int(np.prod(values.shape))
-    holds = np.arange(3, 4) if count == 1 else np.arange(min(count, values.below))
-    room = np.zeros(count * dtype.itemsize + 128, np.uint8)
+    count = math.prod(values.shape)
+    holds = np.arange(3, 4) if count == 1 else np.arange(values.below)
+    room = np.empty(count * dtype.itemsize + 128, np.uint8)
     start = (past - room.ctypes.data) % 64
-    fresh = room[start : start + count * dtype.itemsize].view(dtype).reshape(values.shape)
-    fresh[...] = np.resize((holds % values.below).astype(dtype), values.shape)
-    return fresh
+    fresh = room[start : start + count * dtype.itemsize].view(dtype)
+    fresh.reshape(-1, holds.size)[...] = (holds % values.below).astype(dtype)
+    return fresh.reshape(values.shape)
 
 
 def make(jax: Any, source: str, array: str) -> Any:
