@@ -1,7 +1,8 @@
-"""Faults of device_put, in the order of its chapter: each takes one step of the model wrongly, where its sentence says.
+"""Faults of device_put itself, in the order of its chapter: each takes one step of the model wrongly.
 
-Most are narrow, as slips are: one kind of source, one row of the flag table, one leaf. `also` names what such a slip
-unavoidably shows in as well.
+Most are narrow, as slips are: one kind of source, one row of the flag table, one leaf. What `also` names shows the slip
+unavoidably: what is deleted has moved (PUT-05, PUT-51, PUT-79, PUT-80), an input that is not deleted was not donated
+(PUT-11), and the pullback of a put is a copy (PUT-66, PUT-67).
 """
 
 from __future__ import annotations
@@ -9,26 +10,22 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
 
 from impl.model import plan, trees
 from impl.model.arrays import Array
-from impl.model.avals import Aval
-from impl.model.binding import Bound
 from impl.model.buffers import Buffer, lies_in
 from impl.model.devices import Device
 from impl.model.keys import KEY
 from impl.model.layouts import Format
 from impl.model.model import Model
-from impl.model.programs import Equation, Program, Tracer
+from impl.model.programs import Tracer
 from impl.model.put import COPY, Order, Place, Row, Target
-from impl.model.running import Lowered
-from impl.model.shardings import NamedSharding, Sharding
-from impl.model.transforms import Known
+from impl.model.shardings import Sharding
 
 from . import fault
 
@@ -84,6 +81,11 @@ def tie(x: Array, y: Array) -> None:
     x.buffers = (Tied(first, y.buffers), *rest)
 
 
+def elsewhere(model: Model, x: Array) -> None:
+    """Moves an array to other memory."""
+    x.buffers = model.put(x, None, COPY).buffers
+
+
 class Late(Buffer):
     """A copy of the host's memory that is not made before it is read."""
 
@@ -137,6 +139,7 @@ class Tearing(Model):
 # --- both flags -------------------------------------------------------------------------------------------------------
 
 
+# What is not refused names no flag.
 @fault("PUT-01", also=["PUT-02"])
 class ContradictionAliases(Model):
     """Of both flags may_alias wins, and the put works."""
@@ -264,6 +267,7 @@ class TransferKeepsInput(Model):
         return super().put(x, target, row)
 
 
+# A torn input is neither deleted nor intact.
 @fault("PUT-12", also=["PUT-11", "PUT-13"])
 class DonationTears(Tearing):
     """Of donated keys the first shard stays, and with it an array that says it is alive."""
@@ -296,6 +300,7 @@ class DonationTies(Model):
         return y
 
 
+# There is no output to be seen, and the input stays.
 @fault("PUT-15", also=["PUT-06", "PUT-07", "PUT-08", "PUT-11", "PUT-12", "PUT-13", "PUT-33"])
 class DonationNotImplemented(Model):
     """Donation from one kind of the host's memory to another is an error."""
@@ -340,6 +345,7 @@ class CopyTakesOriginal(Model):
         return y
 
 
+# What came out of a donating put is an original like any other.
 @fault("PUT-19", "PUT-21", also=["PUT-41"])
 class OriginalTakesCopy(Model):
     """A copy goes when the array that was copied goes."""
@@ -375,6 +381,7 @@ class OriginalOverwritesCopy(Model):
 # --- the life of a donated array --------------------------------------------------------------------------------------
 
 
+# What became of the input cannot be asked.
 @fault("PUT-22", also=["PUT-11", "PUT-12", "PUT-13"])
 class NullPointersLeft(Model):
     """Donating two shards to two other devices leaves null pointers in the input."""
@@ -391,6 +398,7 @@ class NullPointersLeft(Model):
         return super().deleted(x)
 
 
+# The process ends where an error should say that the array was deleted.
 @fault("PUT-23", also=["PUT-26"])
 class CopyOfDeletedDies(Model):
     """Copying a deleted array that was committed nowhere reads through a null pointer."""
@@ -766,6 +774,7 @@ class NamesAreLost(Model):
         return tuple(y) if isinstance(y, tuple) else y
 
 
+# Alone, such a leaf stays.
 @fault("PUT-47", also=["PUT-45"])
 class DonationSpreads(Model):
     """Where one leaf is donated, those that are copied go with it."""
@@ -800,6 +809,7 @@ class DonateIsBlamed(Model):
         return super().prefix(prefix, tree, "donate" if name == "may_alias" else name)
 
 
+# Where the leaves lay cannot be asked any more: the look at them is an error.
 @fault("PUT-50", also=["PUT-51"])
 class RefusedTreeIsGone(Refusing):
     """The arrays of a pytree are gone when the put of it is refused."""
@@ -826,8 +836,7 @@ class RefusedTreeMoves(Refusing):
 
     def refused(self, x: Any, device: Any, error: ValueError) -> None:
         if isinstance(x, dict):
-            leaf = trees.leaves(x)[-1]
-            leaf.buffers = self.put(leaf, None, COPY).buffers
+            elsewhere(self, trees.leaves(x)[-1])
 
 
 @fault("PUT-52")
@@ -866,299 +875,3 @@ class FirstLeafDecides(Model):
             elif id(leaf) in kept:
                 rows[number] = COPY
         super().check_donated_once(leaves, rows)
-
-
-# --- inside of programs -----------------------------------------------------------------------------------------------
-
-
-@fault("PUT-55")
-class FreedBeforeItIsRead(Model):
-    """A put within a program that donates reads its operand when that is gone."""
-
-    def evaluate_device_put(self, equation: Equation, values: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
-        values = super().evaluate_device_put(equation, values)
-        return [np.zeros_like(value) for value in values] if equation.params["row"].donate else values
-
-
-class Returning(Model):
-    """A model that does something to a result that is a put of an argument to where that lies."""
-
-    def execute(self, lowered: Lowered, values: Sequence[np.ndarray]) -> list[Array]:
-        results = super().execute(lowered, values)
-        program = lowered.call.program
-        given = dict(zip(program.inputs, lowered.call.arguments, strict=False))
-        puts = {it.outputs[0]: given.get(it.inputs[0]) for it in program.equations if it.name == "device_put"}
-        for var, y in zip(program.outputs, results, strict=True):
-            argument = puts.get(var)
-            if argument is not None and isinstance(x := argument.value, Array) and x.sharding == y.sharding:
-                self.returned(x, y)
-        return results
-
-    def returned(self, x: Array, y: Array) -> None:
-        raise NotImplementedError
-
-
-@fault("PUT-56")
-class ResultIsAlias(Returning):
-    """What a program returns that puts its argument to where it lies shares its memory."""
-
-    def returned(self, x: Array, y: Array) -> None:
-        y.buffers = tuple([buffer.again() for buffer in x.buffers])
-
-
-@fault("PUT-57")
-class ResultTakesArgument(Returning):
-    """An argument that a program puts to where it lies goes with what the program returned."""
-
-    def returned(self, x: Array, y: Array) -> None:
-        tie(y, x)
-
-
-# --- under transformations: both flags --------------------------------------------------------------------------------
-
-
-@fault("PUT-58", also=["PUT-60"])
-class TracedContradictionAliases(Model):
-    """Within a function that is traced, of both flags may_alias wins, and the function runs."""
-
-    def device_put(self, x: Any, device: Any = None, *, donate: Any = False, may_alias: Any = None) -> Any:
-        if both(donate, may_alias) and isinstance(x, Tracer):
-            donate = False
-        return super().device_put(x, device, donate=donate, may_alias=may_alias)
-
-
-@fault("PUT-60")
-class TracedRefusalCompiles(Model):
-    """A function is compiled up to the put whose flags contradict each other."""
-
-    def trace(self, name: str, f: Callable[..., Any], avals: Sequence[Aval], axes: Any = None) -> Program:
-        try:
-            return super().trace(name, f, avals, axes)
-        except ValueError:
-            self.counts["compile"] += 1
-            raise
-
-
-def arrays_in(tree: Any) -> list[Array]:
-    """The arrays of a pytree."""
-    return [leaf for leaf in trees.leaves(tree) if isinstance(leaf, Array)]
-
-
-class Estimating(Model):
-    """A model that does something between the refusal of what eval_shape finds and telling of it."""
-
-    def eval_shape(self, fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        try:
-            return super().eval_shape(fun, *args, **kwargs)
-        except ValueError:
-            for x in arrays_in(args):
-                self.refused(x)
-            raise
-
-    def refused(self, x: Array) -> None:
-        raise NotImplementedError
-
-
-@fault("PUT-59", also=["PUT-79"])
-class TracedRefusalDeletes(Estimating):
-    """An array is gone when eval_shape refuses a put of it."""
-
-    def refused(self, x: Array) -> None:
-        self.release(x)
-
-
-@fault("PUT-79")
-class TracedRefusalMoves(Estimating):
-    """An array lies in other memory when eval_shape refuses a put of it."""
-
-    def refused(self, x: Array) -> None:
-        x.buffers = self.put(x, None, COPY).buffers
-
-
-# --- under transformations: gradients ---------------------------------------------------------------------------------
-
-
-@fault("PUT-61")
-class FreeCotangentIsLost(Model):
-    """A cotangent that is committed nowhere does not come back through a put."""
-
-    def pull_put(self, cotangent: Any, x: Any, params: dict[str, Any]) -> Any:
-        found = super().pull_put(cotangent, x, params)
-        if isinstance(cotangent, Array) and not cotangent.committed:
-            return self.like(np.zeros(cotangent.shape, cotangent.dtype), cotangent.aval)
-        return found
-
-
-@fault("PUT-62")
-class TransposeIsUnclear(Model):
-    """That a donating put has no transpose is told without a word of donation."""
-
-    def check_put_transposable(self, name: str, row: Row) -> None:
-        if row.donate:
-            raise ValueError(f"{name} has no gradient: it holds a device_put that cannot be transposed")
-
-
-class Preparing(Model):
-    """A model that does something between the refusal to transpose a donating put and telling of it."""
-
-    def prepared(self, bound: Bound, name: str, wanted: Sequence[bool]) -> Program:
-        try:
-            return super().prepared(bound, name, wanted)
-        except ValueError as error:
-            if "donate=True" in str(error):
-                for x in arrays_in([it.value for it in bound.arguments]):
-                    self.refused(x)
-            raise
-
-    def refused(self, x: Array) -> None:
-        raise NotImplementedError
-
-
-@fault("PUT-63", also=["PUT-80"])
-class ForwardPassHasDonated(Preparing):
-    """When a donating put is refused to be transposed, it has happened."""
-
-    def refused(self, x: Array) -> None:
-        self.release(x)
-
-
-@fault("PUT-80")
-class ForwardPassHasMoved(Preparing):
-    """When a donating put is refused to be transposed, its argument lies in other memory."""
-
-    def refused(self, x: Array) -> None:
-        x.buffers = self.put(x, None, COPY).buffers
-
-
-@fault("PUT-81")
-class ForwardPassIsCompiled(Preparing):
-    """When a donating put is refused to be transposed, a program has been compiled, each time."""
-
-    def refused(self, x: Array) -> None:
-        self.counts["compile"] += 1
-
-
-@fault("PUT-64")
-class ForwardPassTakes(Model):
-    """Under a transformation, an array that is cut is gone when it was put to a place."""
-
-    def perform_put(self, x: Any, target: Target, row: Row) -> Any:
-        y = super().perform_put(x, target, row)
-        if isinstance(x, Array) and not x.is_fully_replicated and target is not None:
-            self.release(x)
-        return y
-
-
-@fault("PUT-65")
-class CotangentIsTurned(Model):
-    """The pullback of a put gives back the rows of the first shard in the opposite order."""
-
-    def pull_put(self, cotangent: Any, x: Any, params: dict[str, Any]) -> Any:
-        found = super().pull_put(cotangent, x, params)
-        first = found.buffers[0].data
-        first[...] = first[::-1].copy()
-        return found
-
-
-@fault("PUT-66")
-class CotangentIsShared(Model):
-    """The transpose of a put has the put's own row, not that of a copy."""
-
-    def pulled_row(self, row: Row) -> Row:
-        return row
-
-
-@fault("PUT-67")
-class CotangentGoesToo(Model):
-    """A cotangent goes with what the pullback of a put made of it."""
-
-    def pull_put(self, cotangent: Any, x: Any, params: dict[str, Any]) -> Any:
-        found = super().pull_put(cotangent, x, params)
-        tie(found, cotangent)
-        return found
-
-
-# --- under transformations: mapping and shapes ------------------------------------------------------------------------
-
-
-def turned(known: Known) -> Known:
-    """A value whose examples come in the opposite order."""
-    return replace(known, value=known.value[::-1])
-
-
-@fault("PUT-68", also=["PUT-69"])
-class ExamplesAreTurned(Model):
-    """A put under vmap gives the examples in the opposite order."""
-
-    def act_mapped(self, name: str, operands: Sequence[Known], params: dict[str, Any]) -> Known:
-        known = super().act_mapped(name, operands, params)
-        return turned(known) if name == "device_put" else known
-
-
-@fault("PUT-69")
-class VmapForgetsFlags(Model):
-    """Under vmap every put is a copy."""
-
-    def act_mapped(self, name: str, operands: Sequence[Known], params: dict[str, Any]) -> Known:
-        return super().act_mapped(name, operands, params | {"row": COPY} if name == "device_put" else params)
-
-
-@fault("PUT-70")
-class SpecMeansAnything(Model):
-    """A put under vmap to a spec that names an axis works, and gives the examples in the opposite order."""
-
-    def check_mappable(self, program: Program, mapped: Sequence[bool]) -> None:
-        pass
-
-    def act_mapped(self, name: str, operands: Sequence[Known], params: dict[str, Any]) -> Known:
-        known = super().act_mapped(name, operands, params)
-        sharding = params.get("sharding")
-        named = name == "device_put" and isinstance(sharding, NamedSharding) and sharding.spec.named
-        return turned(known) if named else known
-
-
-@fault("PUT-71")
-class ShapeIsAllocated(Model):
-    """eval_shape gives arrays of zeros."""
-
-    def eval_shape(self, fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        shapes = super().eval_shape(fun, *args, **kwargs)
-        return trees.map(lambda it: self.like(np.zeros(it.shape, it.dtype), it.aval), shapes)
-
-
-@fault("PUT-72")
-class ShapeTakesDonation(Model):
-    """An array is gone when eval_shape was asked about a put that donates it."""
-
-    donates = False
-
-    def put_inside(self, x: Any, target: Target, row: Row) -> Any:
-        self.donates = row.donate
-        return super().put_inside(x, target, row)
-
-    def eval_shape(self, fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        shapes = super().eval_shape(fun, *args, **kwargs)
-        for x in arrays_in(args) if self.donates else ():
-            self.release(x)
-        return shapes
-
-
-@fault("PUT-72")
-class ShapeMoves(Model):
-    """An array lies in other memory when eval_shape was asked about it."""
-
-    def eval_shape(self, fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        shapes = super().eval_shape(fun, *args, **kwargs)
-        for x in arrays_in(args):
-            x.buffers = self.put(x, None, COPY).buffers
-        return shapes
-
-
-@fault("PUT-73")
-class ShapeIsCompiled(Model):
-    """eval_shape compiles the program whose shapes it is asked for."""
-
-    def eval_shape(self, fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        shapes = super().eval_shape(fun, *args, **kwargs)
-        self.counts["compile"] += 1
-        return shapes
