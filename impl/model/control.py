@@ -199,7 +199,9 @@ class Control(Puts, Jits):
         if not isinstance(mesh, Axes | None):
             raise TypeError(f"shard_map takes a mesh: got {shown(mesh)}")
 
-        def mapped(*args: Any) -> Any:
+        def mapped(*args: Any, **kwargs: Any) -> Any:
+            if kwargs:
+                raise TypeError(f"what shard_map gives takes arguments by position: got {', '.join(kwargs)} by name")
             over = mesh if mesh is not None else self.mesh_in_context()
             if not isinstance(over, Mesh):
                 raise ValueError(f"shard_map takes a mesh with devices, or the one in context: got {over!r}")

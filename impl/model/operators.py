@@ -149,7 +149,7 @@ class Operators:
         return self.model.reshape(self, shape[0] if len(shape) == 1 else shape)
 
     def transpose(self, *axes: Any) -> Any:
-        return self.model.transpose(self, axes or None)
+        return self.model.transpose(self, (axes[0] if isinstance(axes[0], tuple) else axes) if axes else None)
 
     def astype(self, dtype: Any) -> Any:
         return self.model.astype(self, dtype)

@@ -104,8 +104,10 @@ class Transforms(Control):
         program = self.prepared(bound, name, [inexact(it.aval.dtype) for it in bound.arguments])
         inputs, outputs, tape = self.forward(program, bound)
 
-        def pullback(cotangents: Any) -> tuple[Any, ...]:
-            leaves, tree = trees.flatten(cotangents)
+        def pullback(*cotangents: Any) -> tuple[Any, ...]:
+            if len(cotangents) != 1:
+                raise TypeError(f"the pullback of {name} takes one argument: got {len(cotangents)}")
+            leaves, tree = trees.flatten(cotangents[0])
             if tree != program.tree:
                 raise ValueError(f"the pullback of {name} takes cotangents in the structure of what {name} returned")
             for leaf, aval in zip(leaves, program.avals, strict=True):

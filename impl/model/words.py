@@ -12,6 +12,8 @@ LONGEST = 120
 def shown(value: Any) -> str:
     """A value with its type, in one line: "'cpu' of type str"."""
     kind = type(value).__name__
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
     if isinstance(getattr(value, "shape", None), tuple):  # an array is told by its shape
         return f"an array of type {kind} and shape {tuple(value.shape)}"
     text = " ".join(repr(value).split())
