@@ -77,6 +77,9 @@ def run(jax, see, steps, fresh):
         if state == "intact":
             left.append(name)
     for name in left:
+        spans = see.spans(held[name])
+        see(**{f"shares_{name}": [other for other in left if see.shares(spans, held[other]) in ("some", "all")]})
+    for name in left:
         see.step(f"end {name}")
         see(**{f"with_{name}": _ended(see, held, holds, left, name)})
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
@@ -24,6 +24,7 @@ from .hunt import Found, Hunt
 from .walk import Step
 
 EVERY = 50  # programs between two lines of progress
+PHASES = (Phase.generate, Phase.shrink)
 
 
 class DiffersError(Exception):
@@ -36,18 +37,21 @@ def search(subject: str, python: str, partitioner: str, examples: int, start: in
     """Draws programs from a seed and tells each kind of difference once, shrunk; 1 if there is one."""
     asked = Configuration(subject, holder(subject, executable(python)), "cpu:8", partitioner)
     held = Configuration(model, holder(model, executable(python)), "cpu:8", partitioner)
+    if examples < 1:
+        raise Mistake(f"--examples {examples}: give at least 1")
     with Hunt(held, asked) as hunt:
         columns = [Column(it, hunt.hello(it)) for it in (asked, held)]
         for column in columns:
             if column.hello.problem is not None:
                 raise Mistake(f"nothing can be searched: {column.hello.problem}")
-        _say(f"{columns[0].name} against {columns[1].name}: {examples} programs from seed {start}")
+        _say(f"{columns[0].name} against {columns[1].name}")
+        _say(f"{examples} programs from seed {start}")
         number = 0
         for found in differences(hunt, examples, start, _say):
             number += 1
             _say(f"\ndifference {number}\n\n{show.told(found, columns[0], model)}")
         for company in hunt.in_company:
-            _say(f"only after other programs: {company.difference}")
+            _say("\nonly after other programs:\n" + "\n".join(show.brief(company)))
         for line in _summary(hunt):
             _say(line)
         return 1 if number or hunt.in_company else 0
@@ -58,12 +62,12 @@ def differences(hunt: Hunt, examples: int, start: int, say: Callable[[str], None
     drawing = Drawing(hunt, examples, say)
     round_ = 0
     while drawing.drawn < examples:
-        found = _first(drawing, examples - drawing.drawn, start + round_)
+        found = first(drawing, examples - drawing.drawn, start + round_)
         if found is None:
             return
         round_ += 1
         drawing.next(found)
-        yield found
+        yield hunt.smallest(found)
 
 
 class Drawing:
@@ -91,8 +95,8 @@ class Drawing:
             raise DiffersError(found)
 
 
-def _first(check: Drawing, examples: int, start: int) -> Found | None:
-    """The first difference that is drawn, shrunk."""
+def first(check: Drawing, examples: int, start: int, phases: Sequence[Phase] = PHASES) -> Found | None:
+    """The first difference that is drawn, shrunk if that is one of the phases."""
 
     def trial(steps: list[Step]) -> None:
         check(steps)
@@ -104,7 +108,7 @@ def _first(check: Drawing, examples: int, start: int) -> Found | None:
         print_blob=False,
         verbosity=Verbosity.quiet,
         report_multiple_bugs=False,
-        phases=(Phase.generate, Phase.shrink),
+        phases=phases,
         suppress_health_check=[*HealthCheck],
     )(given(draw.steps())(trial))
     try:

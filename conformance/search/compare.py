@@ -60,8 +60,9 @@ def _differences(steps: Sequence[Step], model: Notes, outcome: Outcome) -> Itera
             yield Difference("the end", "state", " or ".join(legal), seen[field], f"seen[{field!r}] in {legal}")
     for name, held in walk.held.items():
         if seen[f"left_{name}"] == "intact":
-            if f"with_{name}" not in seen:
+            if f"shares_{name}" not in seen or f"with_{name}" not in seen:
                 yield _death("the end of what is left", outcome)
+            yield from _shares(name, held, walk.held, seen)
             yield from _fates(name, held, walk.held, seen)
     if outcome.status != "ended" or outcome.raised is not None:
         yield _death("after all", outcome)
@@ -122,11 +123,19 @@ def _promised(act: Act, number: int, exact: bool) -> list[str]:
 def _gone(where: str, act: Act, seen: Sequence[bool]) -> Iterator[Difference]:
     """Which inputs a step deleted."""
     for position, (it, gone, other) in enumerate(zip(act.inputs, act.gone, seen, strict=True)):
-        declines = bool(it.fate.views) and any(it is one for one in act.donates)  # PUT-31
-        if gone != other and not it.open and not declines:
+        if gone != other and not it.open and not act.declines(it):
             test = f"seen['gone{act.number}'][{position}] is {gone}"
             promised, found = ("deleted" if it else "intact" for it in (gone, other))
             yield Difference(where, "input", promised, found, test)
+
+
+def _shares(name: str, held: Held, others: dict[str, Held], seen: Notes) -> Iterator[Difference]:
+    """Which arrays share memory: those of one fate may."""
+    field = f"shares_{name}"
+    for other in seen[field]:
+        if others[other].fate is not held.fate:
+            test = f"{other!r} not in seen[{field!r}]"
+            yield Difference("the end", "memory of two arrays", "apart", "shared", test)
 
 
 def _fates(name: str, held: Held, others: dict[str, Held], seen: Notes) -> Iterator[Difference]:

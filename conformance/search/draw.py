@@ -1,8 +1,12 @@
-"""Draws programs: steps over a few slots, of which some may hold nothing, and some a deleted array."""
+"""Draws programs: steps over a few slots, of which some may hold a deleted array.
+
+Each step is drawn by itself, and takes its arrays from slots by number among those that have been filled by then: so
+a program stays one whatever is taken out of it, and Hypothesis can shrink it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hypothesis import strategies as st
@@ -10,137 +14,145 @@ from hypothesis import strategies as st
 from conformance.probes import programs
 from conformance.probes.put import FLAGS
 
-SLOTS = ("a", "b", "c", "d", "e")
+Program = list[dict[str, Any]]
+Strategy = st.SearchStrategy[Any]
+
+SLOTS = "abcde"
 LONGEST = 10
-"""Steps of a program: what its script can be written out as."""
+"""Steps of a program: as many as a script is written out for."""
 
 PLACES = tuple(it for it in programs.PLACES if it != "free")
-SHARDINGS = tuple(name for name in PLACES if not programs.PLACES[name].bare and not programs.PLACES[name].order)
+SHARDINGS = tuple(name for name, it in programs.PLACES.items() if it.committed and not (it.bare or it.order or it.kind))
+"""Those that a program may name."""
+
 MESHES = tuple(name for name in SHARDINGS if programs.PLACES[name].axes)
-NEAR = {
-    "one": ("one", "mesh1", "free", "pinned", "one_columns", "dev1"),
-    "four": ("xy", "x", "rep", "yx", "turned", "rep_turned", "line", "columns", "back", "folded", "renamed"),
-    "apart": ("other", "other_xy", "across", "two", "eight", "all", "dev5"),
-}
-Draw = Callable[[st.SearchStrategy[Any]], Any]
-
-Program = list[dict[str, Any]]
+NEAR = ("xy", "yx", "x", "rep", "line", "columns", "folded", "renamed", "turned", "rep_turned", "back")
+"""The same four devices: where most of what is drawn lies, so that it meets."""
 
 
-@st.composite
-def steps(draw: Draw) -> Program:
-    """A program: it starts with an array or two, most of which lie on the same four devices."""
-    count = draw(st.integers(2, LONGEST))
-    drawn = Drawn(draw)
-    return [drawn.step() for _ in range(count)]
+def place(among: Sequence[str]) -> Strategy:
+    near = [it for it in NEAR if it in among]
+    return st.one_of(st.sampled_from(near), st.sampled_from(among))
 
 
-class Drawn:
-    """Draws a program's steps; knows which slots may hold something."""
+def seldom(strategy: Strategy) -> Strategy:
+    """Something, one time in four."""
+    return st.one_of(st.none(), st.none(), st.none(), strategy)
 
-    def __init__(self, draw: Draw) -> None:
-        self.draw = draw
-        self.slots: list[str] = []
-        self.views = 0
 
-    def pick(self, options: Any) -> Any:
-        return self.draw(st.sampled_from(options))
+def several(strategy: Strategy, count: int) -> Strategy:
+    return st.tuples(*[strategy] * count).map(list)
 
-    def step(self) -> dict[str, Any]:
-        if not self.slots:
-            return self.make()
-        return getattr(self, self.pick(WEIGHTS))()  # type: ignore[no-any-return]
 
-    def of(self, count: int = 1) -> list[str]:
-        return [self.pick(self.slots) for _ in range(count)]
+def step(do: str, takes: int = 0, gives: int = 0, **says: Strategy) -> Strategy:
+    """A step that takes arrays from slots and fills some; the slots are numbers as yet."""
+    numbers = {"of": several(st.integers(0, len(SLOTS) - 1), takes)} if takes else {}
+    slots = {"to": several(st.integers(0, len(SLOTS) - 1), gives)} if gives else {}
+    return st.fixed_dictionaries({"do": st.just(do), **numbers, **says, **slots})
 
-    def to(self, count: int = 1) -> list[str]:
-        free = [it for it in SLOTS if it not in self.slots]
-        names = (free + self.slots)[:count] if free else [self.pick(self.slots)]
-        names = list(dict.fromkeys(names))[:count]
-        names += [it for it in SLOTS if it not in names][: count - len(names)]
-        self.slots += [it for it in names if it not in self.slots]
-        return names
 
-    def place(self, among: tuple[str, ...] = PLACES) -> str:
-        near = [it for it in NEAR["four"] if it in among]
-        return str(self.draw(st.one_of(st.sampled_from(near), st.sampled_from(among))))
-
-    def maybe(self, draw: Callable[[], Any]) -> Any:
-        """Something, one time in four."""
-        return draw() if self.pick((False, False, False, True)) else None
-
-    # What steps do.
-
-    def make(self) -> dict[str, Any]:
-        return {"do": "make", "at": self.place((*PLACES, "free")), "to": self.to()}
-
-    def make_on(self) -> dict[str, Any]:
-        return {"do": "make_on", "device": self.pick((0, 1, 5)), "to": self.to()}
-
-    def put(self) -> dict[str, Any]:
-        at = self.draw(st.one_of(st.none(), st.just(self.place())))
-        return {"do": "put", "of": self.of(), "at": at, "flags": self.pick(tuple(FLAGS)), "to": self.to()}
-
-    def puts(self) -> dict[str, Any]:
-        rows = [row for row in FLAGS if row != "both"]
-        count = self.pick((2, 3))
-        flags = [self.pick(rows) for _ in range(count)]
-        at = [self.place() for _ in range(count)]
-        return {"do": "puts", "of": self.of(count), "at": at, "flags": flags, "to": self.to(count)}
-
-    def delete(self) -> dict[str, Any]:
-        return {"do": "delete", "of": self.of()}
-
-    def view(self) -> dict[str, Any]:
-        self.views += 1
-        return {"do": "view", "of": self.of(), "how": self.pick(tuple(programs.VIEWS)), "view": f"v{self.views}"}
-
-    def drop(self) -> dict[str, Any]:
-        return {"do": "drop", "view": f"v{self.views}"} if self.views else self.use()
-
-    def use(self) -> dict[str, Any]:
-        return {"do": "use", "of": self.of(), "how": self.pick(tuple(programs.USES))}
-
-    def eager(self) -> dict[str, Any]:
-        f = self.pick(tuple(programs.EAGER))
-        of = self.of(1 if f == "bump" else 2)
-        return {"do": "eager", "f": f, "of": of, "under": self.maybe(self.under), "to": self.to()}
-
-    def under(self) -> list[str]:
-        return [self.pick(tuple(programs.CONTEXTS)), self.place(MESHES)]
-
-    def call(self) -> dict[str, Any]:
-        f = self.pick(tuple(programs.FUNCTIONS))
-        takes, gives = ARITY[f]
-        where = self.place(MESHES if f == "map" else SHARDINGS) if f in programs.NAMING else None
-        donate = [it for it in range(takes) if self.pick((False, True))]
-        return {
-            "do": "call",
-            "f": f,
-            "where": where,
-            "of": self.of(takes),
-            "donate": donate,
-            "in": self.maybe(lambda: [self.place(SHARDINGS) for _ in range(takes)]),
-            "out": self.maybe(lambda: self.place(SHARDINGS)),
-            "keep": self.pick((False, False, True)),
-            "under": self.maybe(self.under),
-            "hot": self.pick((0, 0, 2)),
-            "to": self.to(gives),
-        }
-
-    def compiled(self) -> dict[str, Any]:
-        call = self.call()
-        built = [self.place(SHARDINGS)] * len(call["of"])
-        return {**call, "do": "compiled", "built": built, "in": None, "under": None, "hot": 0}
+def puts(count: int) -> Strategy:
+    """Several arrays that are put in one call."""
+    rows = [row for row in FLAGS if row != "both"]
+    return step("puts", count, count, at=several(place(PLACES), count), flags=several(st.sampled_from(rows), count))
 
 
 ARITY = dict.fromkeys(programs.FUNCTIONS, (1, 1)) | {"twice": (1, 2), "add": (2, 1), "both": (2, 2), "unused": (2, 1)}
 """How many arrays a function takes and gives."""
 
-WEIGHTS = (
-    *("make", "make_on", "delete", "view", "drop", "use"),
-    *("put", "put", "put", "put", "puts", "puts"),
-    *("eager", "eager", "call", "call", "call", "call", "compiled"),
+
+def call(do: str, f: str) -> Strategy:
+    """A jitted call, or one of a compiled object."""
+    takes, gives = ARITY[f]
+    where = place(MESHES if f == "map" else SHARDINGS) if f in programs.NAMING else st.none()
+    says: Mapping[str, Strategy] = {
+        "where": where,
+        "donate": st.sets(st.integers(0, takes - 1)).map(sorted),
+        "out": st.one_of(st.none(), place(SHARDINGS)),
+        "keep": st.booleans(),
+    }
+    if do == "call":
+        more = {"in": seldom(several(place(SHARDINGS), takes)), "under": seldom(UNDER), "hot": st.sampled_from((0, 2))}
+    else:
+        more = {"in": st.none(), "built": place(SHARDINGS).map(lambda at: [at] * takes)}
+    return step(do, takes, gives, f=st.just(f), **says, **more)
+
+
+UNDER = st.tuples(st.sampled_from(tuple(programs.CONTEXTS)), place(MESHES)).map(list)
+
+MAKE = st.one_of(
+    step("make", gives=1, at=place((*PLACES, "free"))),
+    step("make", gives=1, at=place((*PLACES, "free"))),
+    step("make_on", gives=1, device=st.sampled_from((0, 1, 5))),
 )
-"""What steps do, as often as they are drawn."""
+PUT = st.one_of(
+    *(step("put", 1, 1, at=st.one_of(place(PLACES), st.none()), flags=st.just(row)) for row in 2 * tuple(FLAGS)),
+    puts(2),
+    puts(3),
+)
+USE = st.one_of(
+    step("delete", 1),
+    step("view", 1, how=st.sampled_from(tuple(programs.VIEWS))),
+    step("drop"),
+    step("use", 1, how=st.sampled_from(tuple(programs.USES))),
+)
+RUN = st.one_of(
+    *(call("call", f) for f in programs.FUNCTIONS),
+    *(call("compiled", f) for f in ("bump", "add", "both", "unused", "constraint")),
+    step("eager", 1, 1, f=st.just("bump"), under=seldom(UNDER)),
+    *(step("eager", 2, 1, f=st.just(f), under=seldom(UNDER)) for f in ("add", "stack")),
+)
+
+
+NOTHING = st.just({"do": "nothing"})
+"""The simplest step, which is left out: what a program shrinks to."""
+
+
+def steps() -> st.SearchStrategy[Program]:
+    """Programs: they start with two arrays."""
+    later = st.one_of(NOTHING, MAKE, PUT, USE, USE, RUN)
+    return st.tuples(MAKE, st.one_of(NOTHING, MAKE, MAKE), *[later] * (LONGEST - 2)).map(resolved)
+
+
+def resolved(drawn: Sequence[Mapping[str, Any]]) -> Program:
+    """Steps with names for the numbers of slots, and views that are dropped in the order in which they were taken."""
+    filled: list[str] = []
+    views: list[str] = []
+    made: Program = []
+    for number, it in enumerate(drawn):
+        if it["do"] == "nothing":
+            continue
+        said = dict(it)
+        if "of" in said:
+            said["of"] = _sources(said["of"], filled)
+        if "to" in said:
+            said["to"] = _targets(said["to"], filled)
+            filled += [slot for slot in said["to"] if slot not in filled]
+        if said["do"] == "view":
+            said["view"] = f"v{number}"
+            views.append(said["view"])
+        if said["do"] == "drop":
+            if not views:
+                continue
+            said["view"] = views.pop(0)
+        made.append(said)
+    return made
+
+
+def _sources(numbers: Sequence[int], filled: Sequence[str]) -> list[str]:
+    """Slots to take arrays from: the same one twice only where the number drawn for both is the last."""
+    found: list[str] = []
+    for number in numbers:
+        others = [slot for slot in filled if slot not in found or number == len(SLOTS) - 1] or [*filled]
+        found.append(others[number % len(others)])
+    return found
+
+
+def _targets(numbers: Sequence[int], filled: Sequence[str]) -> list[str]:
+    """Slots for what a step makes: empty ones as long as there are any, else the ones drawn, each once."""
+    found: list[str] = []
+    for number in numbers:
+        empty = [slot for slot in SLOTS if slot not in filled and slot not in found]
+        others = [slot for slot in SLOTS if slot not in found]
+        found.append(empty[0] if empty else others[number % len(others)])
+    return found

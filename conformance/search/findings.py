@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 from packaging.specifiers import SpecifierSet
 
-from .lying import cut_alike, devices, keeps, pieces, wanted
+from conformance.probes import programs
+
+from .lying import Lies, cut_alike, devices, keeps, pieces, wanted
 from .open import runs
 from .walk import Act, Held
 
@@ -26,13 +28,14 @@ class Finding:
     meets: Callable[[Act], bool]
     versions: str = ">=0.4.35"
 
-    def in_version(self, version: str) -> bool:
+    def holds(self, version: str) -> bool:
+        """Whether JAX of that version has it."""
         return SpecifierSet(self.versions).contains(version, prereleases=True)
 
 
 def _targets(act: Act, donating: bool | None = None) -> list[tuple[Held, str | None]]:
-    """What a put is given with the places it is put to; those that are to be donated alone, or those that are not."""
-    if act.step["do"] not in ("put", "puts"):
+    """What a put that is not refused is given, and where it is put to; what it donates alone, or what it does not."""
+    if act.step["do"] not in ("put", "puts") or not act.done:
         return []
     places = act.step["at"] if act.step["do"] == "puts" else [act.step["at"]]
     pairs = zip(act.inputs, places, strict=True)
@@ -45,12 +48,29 @@ def _reorders(x: Held, at: str) -> bool:
 
 
 def _not_donated(act: Act) -> bool:
-    return any(at is None or not _reorders(x, at) for x, at in _targets(act, donating=True))
+    return any(
+        at is None or not _reorders(x, at) or not x.exact or _sizes(x.lies) != _sizes(wanted(at))
+        for x, at in _targets(act, donating=True)
+    )
+
+
+def _sizes(lies: Lies) -> list[int]:
+    """How large a shard is."""
+    return [stop - start for start, stop in pieces(lies)[0]]
+
+
+def _kinds(act: Act) -> bool:
+    return any(at is not None and _reorders(x, at) and x.lies["kind"] != wanted(at)["kind"] for x, at in _targets(act))
 
 
 def _in_part(act: Act) -> bool:
     return any(
-        at is not None and keeps(x.lies, wanted(at)) and not cut_alike(x.lies, wanted(at)) for x, at in _targets(act)
+        at is not None
+        and (keeps(x.lies, wanted(at)) or not x.exact)
+        and not (x.exact and cut_alike(x.lies, wanted(at)))
+        and {*devices(x.lies)} & {*devices(wanted(at))}
+        and not _reorders(x, at)  # which a program does
+        for x, at in _targets(act)
     )
 
 
@@ -60,9 +80,14 @@ def _moved(act: Act) -> bool:
     return any(
         it.lies["committed"]
         and devices(it.lies) != devices(wanted(at))
-        and (not it.exact or pieces(it.lies) == pieces(wanted(at)))
+        and (not it.exact or _same_cut(it.lies, wanted(at)))
         for it, at in given
     )
+
+
+def _same_cut(one: Lies, other: Lies) -> bool:
+    """Whether two shardings cut alike, on whatever devices: one and the same to the compiler."""
+    return pieces(one) == pieces(other) or len({*pieces(one), *pieces(other)}) == 1
 
 
 def _dropped(act: Act) -> bool:
@@ -77,13 +102,43 @@ def _shard_viewed(act: Act) -> bool:
     return any(bool(it.fate.views) and len(devices(it.lies)) > 1 for it in act.donates)
 
 
+def _format(act: Act) -> bool:
+    return any(
+        at is not None and bool(programs.PLACES[at].order) and devices(x.lies) != devices(wanted(at))
+        for x, at in _targets(act)
+    )
+
+
+def _meshes(act: Act) -> bool:
+    """A program in which meshes of different sizes meet, where no out_shardings say what comes out."""
+    if not runs(act) or act.step.get("out"):
+        return False
+    under = act.step.get("under") or ("", None)
+    named = [act.step.get("where"), under[1], *(act.step.get("in") or ())]
+    meshes = [it.lies for it in act.inputs] + [wanted(at) for at in named if at]
+    return len({str([size for _, size in it["axes"]]) for it in meshes if it.get("axes")}) > 1
+
+
 FINDINGS = (
-    Finding("not-donated", "PUT-11", "a donating put that does not reorder devices does not donate", _not_donated),
+    Finding(
+        "not-donated",
+        "PUT-11",
+        "a donating put that does more, or less, than reorder devices does not donate",
+        _not_donated,
+    ),
+    Finding("kinds", "PUT-06", "a put that reorders devices does not change the kind of memory", _kinds),
+    Finding("format", "PUT-34", "a put to a format on other devices is refused", _format),
     Finding("in-part", "PUT-17", "shards that stay on their device are not copied, so arrays end in part", _in_part),
     Finding("moved", "DEV-03", "in_shardings elsewhere that cut an argument alike move it silently", _moved),
     Finding("unused", "DEV-09", "an argument that the program does not use is not checked", _dropped),
     Finding(
         "compiled", "PUT-23", "a program found again reads a deleted argument", _compiled_already, ">=0.9.1,<0.11.1"
+    ),
+    Finding(
+        "meshes",
+        "DEV-20",
+        "what comes out is written in the mesh of some argument, which ends in an error where it has no such axes",
+        _meshes,
     ),
     Finding("torn", "PUT-12", "a donation while a view of one shard is held ends the others", _shard_viewed),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, Self
@@ -95,7 +95,7 @@ class Hunt:
         if self.subject.name != "stock":
             return []
         version = self.hello(self.subject).version
-        return [it for it in FINDINGS if it.in_version(version)]
+        return [it for it in FINDINGS if it.holds(version)]
 
     def differs(self, steps: Sequence[Step]) -> Found | None:
         """What of a program the subject does otherwise than the model, also if nothing ran before it."""
@@ -119,6 +119,26 @@ class Hunt:
             self.in_company.append(Found(left, notes, outcome, difference))
             return None
         return Found(left, notes, alone, again)
+
+    def smallest(self, found: Found) -> Found:
+        """The same difference without the steps, and without the options of steps, that it does not take."""
+        for steps in _smaller(found.steps):
+            less = self.differs(steps)
+            if less is not None and str(less.difference) == str(found.difference) and less.steps != found.steps:
+                return self.smallest(less)
+        return found
+
+
+def _smaller(steps: Sequence[Step]) -> Iterator[list[Step]]:
+    """Programs with one step less, or with one option less of a step."""
+    for number, step in reversed([*enumerate(steps)]):
+        yield [*steps[:number], *steps[number + 1 :]]
+        for option in OPTIONS & without(step).keys():
+            yield [*steps[:number], {**step, option: USUAL.get(option)}, *steps[number + 1 :]]
+
+
+OPTIONS = {"donate", "in", "out", "keep", "under", "hot"}
+USUAL = {"donate": [], "keep": False, "hot": 0}
 
 
 def _left_out(act: Act, known: Sequence[Finding]) -> str | None:

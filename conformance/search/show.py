@@ -24,14 +24,19 @@ ENDING = (
 
 def told(found: Found, column: Column, others: str) -> str:
     """All that is to be said of a difference, as text of 80 columns; `others` names the side that is held against."""
-    lines = [line for number, step in enumerate(found.steps) for line in _wrapped(f"{number} {spelled(step)}", 4)]
-    lines += ["", *_wrapped(str(found.difference), 2), ""]
+    lines = [*brief(found), ""]
     lines += _observations(found, others, column.configuration.subject)
     try:
         script = formatted(plain(found, column))
     except UnfoldableError as error:
         script = f"none can be made: {error}\n"
     return "\n".join([*lines, "", "As plain JAX:", "", script])
+
+
+def brief(found: Found) -> list[str]:
+    """The program, and where it differs."""
+    lines = [line for number, step in enumerate(found.steps) for line in _wrapped(f"{number} {spelled(step)}", 4)]
+    return [*lines, "", *_wrapped(str(found.difference), 2)]
 
 
 def spelled(step: Step) -> str:

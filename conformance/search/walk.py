@@ -8,7 +8,7 @@ from typing import Any
 
 from conformance.probes.put import FLAGS
 
-from .lying import Lies
+from .lying import Lies, cut_alike, wanted
 
 Step = Mapping[str, Any]
 Notes = Mapping[str, Any]
@@ -71,6 +71,20 @@ class Act:
             return [it for it, row in zip(self.inputs, self.rows, strict=True) if FLAGS[row].get("donate")]
         return [self.inputs[position] for position in self.step.get("donate", ())]
 
+    def declines(self, x: Held) -> bool:
+        """Whether the donation of an input may be declined.
+
+        As a view of it is held (PUT-31), or as the program's output may be cut otherwise, or lie elsewhere.
+        """
+        if not any(x is it for it in self.donates):
+            return False
+        if x.fate.views or self.step["do"] in ("put", "puts"):
+            return bool(x.fate.views)
+        if any(self.step.get(it) for it in ("where", "in", "under")):
+            return True
+        others = [it.lies for it in self.inputs] + [wanted(it) for it in [self.step.get("out")] if it]
+        return not all(it["committed"] and cut_alike(it, x.lies) for it in others)
+
     @property
     def exact(self) -> list[bool]:
         """Of each output, whether the contract says exactly where it lies."""
@@ -106,7 +120,7 @@ class Walk:
         if not act.done:
             return
         for it in act.donates:
-            if it.fate.views:  # it may have been declined. PUT-31
+            if act.declines(it):
                 it.ended, it.fate.ended = False, True
         match act.step:
             case {"do": "view", "view": view}:
