@@ -130,7 +130,8 @@ def questions(
             if configuration in per:
                 alike.setdefault(tuple(per[configuration].most_common()), []).append(plain(names[configuration], 60))
         for most, where in alike.items():
-            lines += wrap(", ".join(where), indent=4, hang=2)
+            everywhere = len(where) == len(configurations) > 2
+            lines += wrap("everywhere" if everywhere else ", ".join(where), indent=4, hang=2)
             lines += [line for answer, n in most[:_MOST] for line in wrap(f"{n:>8,} {visible(answer)}", hang=11)]
             lines += [f"         and {plural(len(most) - _MOST, 'other answer')}"] if len(most) > _MOST else []
     return "\n".join(lines)

@@ -129,6 +129,16 @@ def test_two_subjects_fit_in_a_table(tmp_path: Path) -> None:
     assert {len(line) for line in lines[5:9]} == {len(lines[3])}
 
 
+def test_an_answer_that_all_give_is_told_once(tmp_path: Path) -> None:
+    places = [{"subject": subject, "partitioner": it} for subject in ("stock", "model") for it in ("shardy", "gspmd")]
+    cells = [cell(**place) for place in places]
+    path = write(tmp_path / "r", header(), *cells, *(question(**place) for place in places), footer(*cells))
+    assert '\n    everywhere\n       1 shares = "all"' in terminal.summary(load(path))
+    asked = [question("none" if place["subject"] == "model" else "all", **place) for place in places]
+    path = write(tmp_path / "r", header(), *cells, *asked, footer(*cells))
+    assert "\n    stock shardy, stock gspmd\n" in terminal.summary(load(path))
+
+
 def test_columns_never_touch(tmp_path: Path) -> None:
     cells = [cell(case=verdict, verdict=verdict) for verdict in VERDICTS[:4]]
     seen = set()
