@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 
 from conformance.probes import put as probes
-from impl.model.dates import Contract
+from impl import model
 from impl.model.devices import machine
 from impl.model.meshes import Mesh
-from impl.model.model import Model
 from impl.model.plan import plan
 from impl.model.shardings import NamedSharding
 from impl.model.specs import PartitionSpec as P
@@ -33,7 +33,8 @@ LARGE = {
 @cache
 def subject() -> Subject:
     """The newest contract on eight devices."""
-    return Subject(*(Model(8, contract=Contract()) for _ in range(2)))
+    model.load()
+    return model.start("cpu:8", "shardy")
 
 
 @attributes(params=[ROWS, MOVES], param_names=["flags", "move"], timer=watch, number=100)
@@ -42,8 +43,9 @@ def time_put_cell(flags: str, move: str) -> None:
     source, _, target = move.partition("_to_")
     held = subject()
     see = held.see(lambda **_: None)
+    put: Callable[..., None] = probes.put
     with watch:
-        probes.put(held.jax, see, source, target, flags, "f32_8x8")
+        put(held.jax, see, source, target, flags, "f32_8x8")
 
 
 @attributes(params=list(LARGE), param_names=["move"], timer=watch, number=1)
