@@ -21,6 +21,7 @@ def faults(package: str, names: Sequence[str], whole: bool) -> int:
     chosen = choose(package, names)
     chapters = None if whole else {rule.partition("-")[0] for fault in chosen for rule in named(fault)}
     started = time.monotonic()
+    _say(f"{len(chosen)} {'fault' if len(chosen) == 1 else 'faults'}: observing the model first")
     with closing(Matrix(package, chapters)) as matrix:
         _say(f"{len(matrix.sights):,} observations of the model in {time.monotonic() - started:.0f} s")
         results = {}

@@ -128,7 +128,7 @@ secret
 
 1 of 2 faults are found out by the rules that they name, in 6"""
     )
-    assert said.err.splitlines()[1:] == [
+    assert said.err.splitlines()[2:] == [
         "[1/2] mistaken: found out, 3 observations",
         "[2/2] secret: NOT as it says, 3 observations",
     ]

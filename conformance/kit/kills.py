@@ -240,7 +240,7 @@ def mixed(sights: Iterable[Sight], rules: Iterable[str]) -> list[Sight]:
 def contradicts(rule: Rule, case: Case, outcome: Outcome) -> bool:
     """Whether a field that the rule speaks of was seen, and is not as any of its legal outcomes says.
 
-    A rule that asks for one thing alone, that its probe gets there (`accepted = true`), is contradicted by an exception.
+    A rule that asks for one thing, that its probe gets there (`accepted = true`), is contradicted by an exception.
     """
     facts = known(outcome)
     if outcome.raised is not None:
