@@ -109,7 +109,6 @@ CHANGES = {
     "value": lambda notes: notes.update(left_d="changed"),
     "torn": lambda notes: notes.update(left_a="torn"),
     "tied": lambda notes: notes.update(with_d={"e": "deleted"}),
-    "shared": lambda notes: notes.update(shares_d=["e"]),
 }
 """What could have been seen of the program "reordered" in place of what the model notes."""
 
@@ -162,6 +161,16 @@ def test_arrays_of_one_fate_may_share_memory(hunt):
     notes = hunt.observe(hunt.model, steps).fields
     seen = {**notes, "shares_a": ["a", "b"], "with_a": {"b": "deleted"}}
     assert compare(steps, notes, Outcome("ended", seen)) is None
+
+
+def test_a_copy_may_share_memory_with_another_copy_and_not_with_the_original(hunt):
+    copies = [{"do": "put", "of": ["a"], "at": "yx", "flags": "copy", "to": [name]} for name in "bc"]
+    steps = [ALIASED[0], *copies]
+    notes = hunt.observe(hunt.model, steps).fields
+    seen = {**notes, "shares_b": ["b", "c"]}
+    assert compare(steps, notes, Outcome("ended", seen)) is None
+    difference = compare(steps, notes, Outcome("ended", {**seen, "shares_a": ["a", "c"]}))
+    assert str(difference) == "the end: memory of two arrays: promised is apart; seen is shared"
 
 
 def test_a_program_goes_without_what_is_open(hunt):

@@ -130,10 +130,10 @@ def _gone(where: str, act: Act, seen: Sequence[bool]) -> Iterator[Difference]:
 
 
 def _shares(name: str, held: Held, others: dict[str, Held], seen: Notes) -> Iterator[Difference]:
-    """Which arrays share memory: those of one fate may."""
+    """Which arrays have memory in common."""
     field = f"shares_{name}"
     for other in seen[field]:
-        if others[other].fate is not held.fate:
+        if not held.may_share(others[other]):
             test = f"{other!r} not in seen[{field!r}]"
             yield Difference("the end", "memory of two arrays", "apart", "shared", test)
 

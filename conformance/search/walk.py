@@ -36,6 +36,22 @@ class Held:
     exact: bool
     fate: Fate = field(default_factory=Fate)
     ended: bool = False
+    source: Held | None = None
+    """What it was put from, if it was put."""
+
+    def may_share(self, other: Held) -> bool:
+        """Whether it may have memory in common with another array.
+
+        A copy may not with what it is a copy of. PUT-17. Of two copies of one array no rule says that they are apart.
+        """
+        return self.fate is other.fate or (
+            self.origin is other.origin and self.source is not other and other.source is not self
+        )
+
+    @property
+    def origin(self) -> Held:
+        """What it was put from in the end."""
+        return self.source.origin if self.source is not None else self
 
     @property
     def open(self) -> bool:
@@ -131,6 +147,7 @@ class Walk:
         made = [Held(lies, exact) for lies, exact in zip(act.lies, act.exact, strict=True)]
         if act.step["do"] in ("put", "puts"):
             for row, x, y in zip(act.rows, act.inputs, made, strict=True):
+                y.source = x
                 if not FLAGS[row].get("donate") and FLAGS[row].get("may_alias") is not False:
                     y.fate = x.fate
         self.held |= zip(act.step.get("to", ()), made, strict=True)
