@@ -90,8 +90,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _search(options: argparse.Namespace) -> int:
-    from conformance.search import search  # which takes a while to import
-
+    try:
+        from conformance.search import search  # which takes a while to import
+    except ModuleNotFoundError as error:
+        raise Mistake(f"search needs {error.name}: pip install --group dev") from None
     it = options
     return search(it.subject, it.subject_python, it.partitioner, it.examples, it.seed)
 
