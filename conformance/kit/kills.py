@@ -238,13 +238,8 @@ def mixed(sights: Iterable[Sight], rules: Iterable[str]) -> list[Sight]:
 
 
 def contradicts(rule: Rule, case: Case, outcome: Outcome) -> bool:
-    """Whether a field that the rule speaks of was seen, and is not as any of its legal outcomes says.
-
-    A rule that asks for one thing, that its probe gets there (`accepted = true`), is contradicted by an exception.
-    """
+    """Whether a field that the rule speaks of was seen, and is not as any of its legal outcomes says."""
     facts = known(outcome)
-    if outcome.raised is not None:
-        facts = {name: False for name, value in (rule.expect or {}).items() if rule.expect == {name: True}} | facts
     return all(
         any(name in facts and not agrees(name, value, facts[name]) for name, value in wanted.items())
         for wanted in legal(rule, case).values()

@@ -26,8 +26,13 @@ def put(jax, see, source, target, flags, array):
     """One put: a look at the output, then at the input."""
     x = arrays.make(jax, source, array)
     before = arrays.spans(jax, see, source, array, x)
+    where = places.make(jax, source, target)
     see.step("put")
-    y = jax.device_put(x, places.make(jax, source, target), **FLAGS[flags])
+    try:
+        y = jax.device_put(x, where, **FLAGS[flags])
+    except Exception:
+        see(accepted=False)
+        raise
     see(accepted=True)
     see.step("output")
     see(**_facts(jax, see, before, x, y, source, target, array))
