@@ -47,10 +47,6 @@ class Array(Operators):
         model.live[next(_numbers)] = self
 
     @property
-    def nbytes(self) -> int:
-        return self.size * int(self.aval.dtype.itemsize)
-
-    @property
     def format(self) -> Format:
         return Format(Layout(self.layout), self.sharding)
 
@@ -86,6 +82,21 @@ class Array(Operators):
 
     def delete(self) -> None:
         self.model.release(self)
+
+    def is_ready(self) -> bool:
+        self.model.touch(self)
+        return True
+
+    def copy_to_host_async(self) -> None:
+        self.model.touch(self)
+
+    def copy(self) -> Array:
+        copied: Array = self.__copy__()
+        return copied
+
+    def to_device(self, device: Any) -> Array:
+        moved: Array = self.model.device_put(self, device)
+        return moved
 
     def block_until_ready(self) -> Array:
         self.model.touch(self)
@@ -138,7 +149,8 @@ class Array(Operators):
         self.model.touch(self)
         if not isinstance(self.dtype, np.dtype) or not self.is_fully_addressable:
             return f"Array(shape={self.shape}, dtype={self.dtype})"
-        return f"Array({np.array2string(self.model.value(self), separator=', ')}, dtype={self.dtype})"
+        value = np.array2string(self.model.value(self), separator=", ", prefix="Array(", suffix=",")
+        return f"Array({value}, dtype={self.dtype})"
 
     def __str__(self) -> str:
         return str(self.model.value(self))

@@ -12,11 +12,12 @@ import numpy as np
 from impl.host.names import Names, offer
 
 from . import meshes, trees
-from .arrays import Array
 from .avals import WEAK, WIDER, ShapeDtypeStruct
+from .creation import Creation
 from .layouts import Format, Layout
 from .meshes import AbstractMesh, AxisType, Mesh
 from .model import Model
+from .operators import Operators
 from .positional import PositionalSharding
 from .shardings import NamedSharding, SingleDeviceSharding
 from .specs import PartitionSpec
@@ -50,7 +51,7 @@ def of(model: Model) -> Names:
 def table(model: Model) -> dict[str, Any]:
     """What each name stands for."""
     return {
-        "Array": Array,
+        "Array": Operators,  # arrays, and what stands for them in a program
         "ShapeDtypeStruct": ShapeDtypeStruct,
         "block_until_ready": model.block_until_ready,
         "clear_caches": model.clear_caches,
@@ -92,12 +93,22 @@ def table(model: Model) -> dict[str, Any]:
         "vjp": model.vjp,
         "vmap": model.vmap,
         **{f"numpy.{name}": getattr(model, name) for name in NUMPY},
+        **{f"numpy.{name}": partial(model.apply, operation) for name, operation in ELEMENTWISE.items()},
+        **{f"numpy.{name}": getattr(Creation(model), name) for name in CREATION},
         **{f"numpy.{name}": dtype for name, dtype in dtypes().items()},
     }
 
 
 NUMPY = ("broadcast_to", "concatenate", "matmul", "max", "mean", "reshape", "sum", "transpose", "where")
-"""The functions of `jax.numpy` that the model has."""
+"""The functions of `jax.numpy` that the model has: these,"""
+ELEMENTWISE = {
+    **{name: name for name in ("add", "cos", "exp", "log", "maximum", "sin", "tanh")},
+    **{"subtract": "sub", "multiply": "mul", "divide": "div", "negative": "neg"},
+    **{"equal": "eq", "not_equal": "ne", "less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge"},
+}
+"""those that are an operation each,"""
+CREATION = ("arange", "array", "asarray", "full", "ones", "ones_like", "zeros", "zeros_like")
+"""and those that make arrays."""
 
 
 def dtypes() -> dict[str, Any]:

@@ -182,6 +182,9 @@ COMPARISONS = {
 }
 
 
+BITS = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
+
+
 def _prevails(apply: Apply, x: Any, y: Any) -> Any:
     """How much of a maximum is each of the first: equals share it."""
     return apply("select", apply("gt", x, y), 1.0, apply("select", apply("eq", x, y), 0.5, 0.0))
@@ -439,6 +442,11 @@ ELEMENTS: dict[str, Operation] = {
         for name, f in COMPARISONS.items()
     },
     **{name: _elements(name, ("x",), _floating(name), f, pull, _inexact) for name, (f, pull) in FUNCTIONS.items()},
+    **{
+        name: _elements(name, ("x", "y"), _meeting(name, "biu"), f, lambda apply, ct, x, y, out: (None, None))
+        for name, f in BITS.items()
+    },
+    "not": _elements("not", ("x",), _meeting("not", "biu"), np.invert, lambda apply, ct, x, out: (None,)),
     "div": _elements("div", ("x", "y"), _floating("div"), np.divide, _divide, _inexact),
     "neg": _elements("neg", ("x",), _meeting("neg", NUMBERS), np.negative, lambda apply, ct, x, out: (-ct,)),
     "power": _elements("power", ("x",), _infer_power, lambda x, exponent: x**exponent, _pull_power),

@@ -129,6 +129,14 @@ class Operators:
         return self.aval.size
 
     @property
+    def itemsize(self) -> int:
+        return int(self.aval.dtype.itemsize)
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.itemsize
+
+    @property
     def weak_type(self) -> bool:
         return self.aval.weak_type
 
@@ -147,6 +155,11 @@ class Operators:
 
     def reshape(self, *shape: Any) -> Any:
         return self.model.reshape(self, shape[0] if len(shape) == 1 else shape)
+
+    def ravel(self) -> Any:
+        return self.model.reshape(self, -1)
+
+    flatten = ravel
 
     def transpose(self, *axes: Any) -> Any:
         return self.model.transpose(self, (axes[0] if isinstance(axes[0], tuple) else axes) if axes else None)
@@ -241,6 +254,27 @@ class Operators:
 
     def __pow__(self, exponent: Any) -> Any:
         return self.model.apply("power", self, exponent=exponent) if isinstance(exponent, int) else NotImplemented
+
+    def __and__(self, other: Any) -> Any:
+        return self._with("and", other)
+
+    __rand__ = __and__
+
+    def __or__(self, other: Any) -> Any:
+        return self._with("or", other)
+
+    __ror__ = __or__
+
+    def __xor__(self, other: Any) -> Any:
+        return self._with("xor", other)
+
+    __rxor__ = __xor__
+
+    def __invert__(self) -> Any:
+        return self.model.apply("not", self)
+
+    def __pos__(self) -> Any:
+        return self
 
     def __neg__(self) -> Any:
         return self.model.apply("neg", self)

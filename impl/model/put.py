@@ -19,10 +19,11 @@ from .buffers import Buffer, cut, lies_in, room, rows
 from .contexts import tracing_now
 from .devices import Device
 from .layouts import Format
-from .shardings import Sharding, SingleDeviceSharding
+from .shardings import NamedSharding, Sharding, SingleDeviceSharding
+from .specs import PartitionSpec
 from .words import shown
 
-Target = Device | Sharding | Format | None
+Target = Device | Sharding | Format | PartitionSpec | None
 Order = tuple[int, ...]
 ALIGNMENT = 64
 """The host's memory is taken for an array's own only from a multiple of that many bytes on."""
@@ -134,6 +135,8 @@ class Puts(Arrays):
             target = target.sharding
             if sorted(layout) != list(range(ndim)):
                 raise ValueError(f"the layout {layout} does not order the {ndim} dimensions of the array")
+        if isinstance(target, PartitionSpec) and (mesh := self._model.mesh_that_places()) is not None:
+            target = NamedSharding(mesh, target)
         if target is None:
             return Place(SingleDeviceSharding(self._model.default_device()), layout)
         if isinstance(target, Device):
