@@ -11,7 +11,7 @@ import pytest
 from impl.model import avals, namespace
 from impl.model.avals import Aval, aval_of
 from impl.model.model import Model
-from impl.model.operations import OPERATIONS, spelled, whole
+from impl.model.operations import BITS, OPERATIONS, spelled, whole
 from impl.model.programs import trace
 
 
@@ -61,6 +61,8 @@ ROWS: dict[str, tuple[list[tuple[np.ndarray, ...]], dict[str, Any]]] = {
     "concatenate": ([(A, B, A)], {"axis": 1}),
     "index": ([(A,)], {"index": whole((slice(None, None, -2), None, 1), A.shape)}),
     "unindex": ([(ROW,)], {"index": whole((2, slice(1, None)), (4, 5)), "shape": (4, 5)}),
+    "not": ([(A > 2,)], {}),
+    **{name: ([(A > 2, B > 1), (A > 2, ROW > 1)], {}) for name in BITS},
     "matmul": ([(A, B.T), (A, numbers(2, 4, 5))], {}),
 }
 CASES = [(name, operands, params) for name, (some, params) in ROWS.items() for operands in some]
@@ -83,7 +85,7 @@ def test_what_is_known_of_an_output_is_what_comes_out(name, operands, params):
         try:
             inferred = row.infer(*known, **params)
         except TypeError:
-            assert name in ("select", "sub", "neg", "power"), "these take no bools, or only bools"
+            assert name in ("select", "sub", "neg", "power", "not", *BITS), "these take no bools, or only some numbers"
             continue
         with np.errstate(all="ignore"):
             out = row.evaluate(known, *given, **params)
