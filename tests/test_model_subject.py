@@ -127,7 +127,6 @@ LATER = {
     "constraint_over_an_abstract_mesh": "a constraint over a mesh without devices is not resolved",
     "runtime_error": "no option of a compiler is looked at",
     "sharding_type_error": "types have no shardings yet",
-    "transformed": "jax.numpy has no zeros",
 }
 """What the model does not do yet."""
 
