@@ -62,6 +62,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(plugin.stop)
     config.args[:] = map(item_name, config.args)
     if plugin.asked():
+        if config.pluginmanager.has_plugin("nfplugin") and not config.getoption("newfirst"):
+            config.pluginmanager.unregister(
+                name="nfplugin"
+            )  # for --nf it remembers all cells of all versions ever judged
         try:
             plugin.prepare()
         except Mistake as mistake:
