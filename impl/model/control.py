@@ -12,6 +12,7 @@ from .avals import Aval, aval_of
 from .binding import bind, name_of
 from .contexts import HELD, tracing_now
 from .jit import Jits
+from .keys import zeros
 from .meshes import Axes, Mesh
 from .programs import Equation, Program, Var
 from .put import Puts, Row, Target
@@ -98,7 +99,7 @@ class Control(Puts, Jits):
         (program,), count = equation.params["programs"], equation.params["carried"]
         rows = len(program.inputs) - len(program.captured) - count
         state, xs, captured = values[:count], values[count : count + rows], values[count + rows :]
-        outputs = [np.zeros(var.aval.shape, var.aval.dtype) for var in equation.outputs[count:]]
+        outputs = [zeros(var.aval) for var in equation.outputs[count:]]
         steps = range(equation.params["length"])
         for i in steps[::-1] if equation.params["reverse"] else steps:
             found = self.evaluate(program, [*state, *(x[i] for x in xs), *captured])

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .arrays import Array, Arrays
 from .avals import Aval
 from .buffers import rows
+from .operators import Operators
 from .shardings import NamedSharding, Sharding
 from .specs import PartitionSpec
 from .words import shown
+
+if TYPE_CHECKING:
+    from .programs import Equation
 
 
 class KeyType:
@@ -30,37 +35,65 @@ NUMBERS = (2,)
 """The shape of the numbers beneath one key; they are unsigned and of 32 bits."""
 
 
+def zeros(aval: Aval) -> np.ndarray:
+    """Zeros of that aval, as programs have its value."""
+    return np.zeros((*aval.shape, *NUMBERS), np.uint32) if aval.dtype is KEY else np.zeros(aval.shape, aval.dtype)
+
+
+def elements(numbers: np.ndarray) -> np.ndarray:
+    """The numbers beneath keys as one number for each key, so that there are as many as there are keys."""
+    return np.ascontiguousarray(numbers).view(np.uint64)[..., 0]
+
+
+def beneath(keys: np.ndarray) -> np.ndarray:
+    """The other way round."""
+    return np.ascontiguousarray(keys[..., None]).view(np.uint32)
+
+
 class Keys(Arrays):
     """The steps that make keys and look beneath them."""
 
-    def key(self, seed: int) -> Array:
+    def key(self, seed: Any) -> Any:
         """One key, as the default generator makes it of a seed."""
+        if isinstance(seed, Operators) and _is_seed(seed):
+            low = self._model.reshape(self._model.astype(seed, np.uint32), (1,))
+            return self.wrap_key_data(self._model.concatenate([np.zeros(1, np.uint32), low]))
         if not _is_seed(seed):
             raise TypeError(f"the seed of a key is one integer: got {shown(seed)}")
         return self.wrap_key_data(np.array([0, int(seed) & 0xFFFFFFFF], np.uint32))
 
-    def wrap_key_data(self, numbers: Any) -> Array:
+    def wrap_key_data(self, numbers: Any) -> Any:
         """An array of keys over those numbers, whose last dimension is that of one key; it shares their memory."""
-        if not isinstance(numbers, Array | np.ndarray | np.generic):
+        if not isinstance(numbers, Operators | np.ndarray | np.generic):
             raise TypeError(f"the numbers of keys are an array: got {shown(numbers)}")
-        under = numbers if isinstance(numbers, Array) else self._model.device_put(numbers)
+        under = numbers if isinstance(numbers, Operators) else self._model.device_put(numbers)
         if under.dtype != np.uint32 or under.shape[-1:] != NUMBERS:
             raise TypeError(f"the numbers of keys are uint32[..., 2], not {under.dtype}{list(under.shape)}")
+        if not isinstance(under, Array):
+            return self._model.operation("wrap_key_data", [under], [Aval(under.shape[:-1], KEY)], {})[0]
         return self._over(under, Aval(under.shape[:-1], KEY), under.sharding, under.layout[:-1])
 
-    def key_data(self, keys: Array) -> Array:
+    def key_data(self, keys: Any) -> Any:
         """The numbers beneath an array of keys; they share its memory and its fate."""
-        if not isinstance(keys, Array) or keys.dtype is not KEY:
+        if not isinstance(keys, Operators) or keys.dtype is not KEY:
             raise TypeError(f"key_data takes an array of keys: got {shown(keys)}")
         aval = Aval((*keys.shape, *NUMBERS), np.dtype(np.uint32))
+        if not isinstance(keys, Array):
+            return self._model.operation("key_data", [keys], [aval], {})[0]
         return self._over(keys, aval, _longer(keys.sharding, keys.ndim), (*keys.layout, keys.ndim))
+
+    def evaluate_key_data(self, equation: Equation, values: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+        """The numbers beneath are what the value of an array of keys is."""
+        return values
+
+    evaluate_wrap_key_data = evaluate_key_data
 
     def _over(self, x: Array, aval: Aval, sharding: Sharding, layout: tuple[int, ...]) -> Array:
         return Array(self._model, aval, sharding, x.buffers, x.committed, layout or rows(len(aval.shape)))
 
 
 def _is_seed(seed: Any) -> bool:
-    if isinstance(seed, np.ndarray | Array):
+    if isinstance(seed, np.ndarray | Operators):
         return seed.shape == () and seed.dtype.kind in "iu"
     return isinstance(seed, int | np.integer)
 

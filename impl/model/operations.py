@@ -92,8 +92,9 @@ def _inexact(operands: Sequence[Aval]) -> tuple[Any, bool]:
 
 def _comparing(name: str) -> Callable[..., Aval]:
     def infer(*operands: Aval) -> Aval:
-        _, weak = avals.meet(operands)
-        _numeric(name, operands, "biufcV")
+        dtype, weak = avals.meet(operands)
+        if isinstance(dtype, np.dtype) or name not in ("eq", "ne"):  # keys are equal or not, and in no order
+            _numeric(name, operands, "biufcV")
         return Aval(_broadcast(name, operands), np.dtype(bool), weak)
 
     return infer
@@ -102,9 +103,14 @@ def _comparing(name: str) -> Callable[..., Aval]:
 def _promoted(f: Callable[..., Any], meet: Callable[..., tuple[Any, bool]] = avals.meet) -> Callable[..., np.ndarray]:
     def evaluate(operands: Sequence[Aval], *values: np.ndarray, **params: Any) -> np.ndarray:
         dtype, _ = meet(operands)
-        return np.asarray(f(*(value.astype(dtype, copy=False) for value in values), **params))
+        return np.asarray(f(*(_as(value, dtype) for value in values), **params))
 
     return evaluate
+
+
+def _as(value: np.ndarray, dtype: Any) -> np.ndarray:
+    """A value in a dtype in which operands meet; keys meet as they are."""
+    return value.astype(dtype, copy=False) if isinstance(dtype, np.dtype) else value
 
 
 def _lined_up(apply: Apply, operands: Sequence[Any], mapped: Sequence[bool]) -> list[Any]:
@@ -212,7 +218,7 @@ def _infer_select(which: Aval, x: Aval, y: Aval) -> Aval:
 
 def _evaluate_select(operands: Sequence[Aval], which: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     dtype, _ = avals.meet(operands[1:])
-    return np.where(which, x.astype(dtype), y.astype(dtype))
+    return np.where(which, _as(x, dtype), _as(y, dtype))
 
 
 def _pull_select(apply: Apply, ct: Any, which: Any, x: Any, y: Any, out: Any) -> Sequence[Any]:

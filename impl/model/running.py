@@ -18,6 +18,7 @@ from .arrays import Array
 from .avals import Aval, ShapeDtypeStruct, aval_of
 from .buffers import Buffer
 from .contexts import HELD, tracing_now
+from .keys import KEY, beneath, elements
 from .meshes import Mesh
 from .operations import OPERATIONS
 from .operators import Functions
@@ -261,7 +262,9 @@ class Programs(Functions, Agreement):
         """The values of an operation: of a row of the table, or of a step that is called after it."""
         row = OPERATIONS.get(equation.name)
         if row is not None:
-            return (row.evaluate(equation.avals, *values, **equation.params),)
+            given = [elements(it) if aval.dtype is KEY else it for it, aval in zip(values, equation.avals, strict=True)]
+            found = row.evaluate(equation.avals, *given, **equation.params)
+            return (beneath(found) if equation.outputs[0].aval.dtype is KEY else found,)
         outputs: Sequence[np.ndarray] = getattr(self, f"evaluate_{equation.name}")(equation, values)
         return outputs
 

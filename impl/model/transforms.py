@@ -43,6 +43,8 @@ Act = Callable[[str, Sequence[Known], Params], Known]
 """What a transformation makes of an operation."""
 
 
+ANY_RANK = ("device_put", "key_data", "wrap_key_data")
+"""Operations that are the same on arrays of one dimension more."""
 WHOLE = ("while", "shard_map")
 """Operations that the model neither maps nor transposes."""
 
@@ -265,7 +267,7 @@ class Transforms(Control):
     def act_mapped(self, name: str, operands: Sequence[Known], params: Params) -> Known:
         """An operation on all examples at once. PUT-68, PUT-69."""
         values, mapped = [it.value for it in operands], [it.mapped for it in operands]
-        if not any(mapped) or name == "device_put":
+        if not any(mapped) or name in ANY_RANK:
             return Known(self.perform(name, values, params), any(mapped))
         if name == "sharding_constraint":
             return Known(self.constrain(values[0], _one_more(params["sharding"])), True)
@@ -371,6 +373,8 @@ class Transforms(Control):
             return self.perform_put(values[0], params["target"], params["row"])
         if name == "sharding_constraint":
             return self.constrain(values[0], params["sharding"])
+        if name in ("key_data", "wrap_key_data"):
+            return getattr(self, name)(*values)
         return self.apply(name, *values, **params)
 
     def perform_put(self, x: Any, target: Target, row: Row) -> Any:
