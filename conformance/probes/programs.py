@@ -44,7 +44,8 @@ PLACES = {
 def run(jax, see, steps, fresh):
     """A program, step by step: what each did or was refused with; then what is left, and which arrays go together.
 
-    A `fresh` program finds nothing compiled, whatever ran before it.
+    A `fresh` program finds nothing compiled, whatever ran before it. A step that is in a `hurry` waits for nothing, but
+    where it may be refused later: JAX may hand on an array that is deleted.
     """
     if fresh:
         jax.clear_caches()
@@ -54,8 +55,11 @@ def run(jax, see, steps, fresh):
     for number, step in enumerate(steps):
         see.step(f"step {number}")
         given = [held[name] for name in step.get("of", ())]
+        lost = any(x.is_deleted() for x in given)
         try:
-            made = jax.block_until_ready(DO[step["do"]](jax, step, held, views))
+            made = DO[step["do"]](jax, step, held, views)
+            if lost or not step.get("hurry"):
+                jax.block_until_ready(made)
         except Exception as error:
             see(**{f"step{number}": _refused(see, error)})
         else:
@@ -212,6 +216,12 @@ def _call(jax, step, held, views):
         return _listed(step, program(*inputs))
 
 
+def _capture(jax, step, held, views):
+    """A call of a function that captures an array."""
+    first, captured = [held[name] for name in step["of"]]
+    return [jax.jit(lambda first: first + captured)(first)]
+
+
 def _compiled(jax, step, held, views):
     """A call of a compiled object, which is built for arrays that lie somewhere."""
     built = [jax.device_put(arrays.value(ARRAY), _at(jax, at)) for at in step["built"]]
@@ -249,25 +259,48 @@ def _scan(jax, where):
     return lambda first: jax.lax.scan(add, first, np.ones((1, 8), np.float32))[0]
 
 
+def _cond(jax, where):
+    def taken(x):
+        return jax.lax.with_sharding_constraint(x + 1, where)
+
+    return lambda first: jax.lax.cond(first[0, 0] >= 0, taken, lambda x: x - 1, first)
+
+
+def _while(jax, where):
+    def step(state):
+        return state[0] + 1, jax.lax.with_sharding_constraint(state[1] + 1, where)
+
+    return lambda first: jax.lax.while_loop(lambda state: state[0] < 1, step, (0, first))[1]
+
+
+def _gradient(jax, where):
+    return lambda first: jax.grad(lambda x: (jax.device_put(x, where) * x).sum())(first)
+
+
 FUNCTIONS: dict[str, Any] = {
     "bump": lambda jax, where: lambda first: first + 1,
     "twice": lambda jax, where: lambda first: (first + 1, first + 2),
     "add": lambda jax, where: lambda first, second: first + second,
     "both": lambda jax, where: lambda first, second: (first + 1, second + 1),
     "unused": lambda jax, where: lambda first, second: first + 1,
+    "constant": lambda jax, where: lambda first: np.ones((8, 8), np.float32),
     "constraint": lambda jax, where: lambda first: jax.lax.with_sharding_constraint(first + 1, where),
     "put": lambda jax, where: lambda first: jax.device_put(first, where),
     "copy": lambda jax, where: lambda first: jax.device_put(first, where, may_alias=False) + 1,
     "inner": lambda jax, where: lambda first: jax.jit(lambda x: x + 1, in_shardings=where)(first),
     "inner_out": lambda jax, where: lambda first: jax.jit(lambda x: x + 1, out_shardings=where)(first),
     "scan": _scan,
+    "cond": _cond,
+    "while": _while,
+    "gradient": _gradient,
+    "rows": lambda jax, where: jax.vmap(lambda first: first + 1),
     "map": lambda jax, where: jax.shard_map(
         lambda first: first + 1, mesh=where.mesh, in_specs=where.spec, out_specs=where.spec
     ),
 }
 """Functions of one or two arrays; some of them name a sharding, `where`."""
 
-NAMING = ("constraint", "put", "copy", "inner", "inner_out", "scan", "map")
+NAMING = ("constraint", "put", "copy", "inner", "inner_out", "scan", "cond", "while", "gradient", "map")
 """Those that do."""
 
 
@@ -292,6 +325,7 @@ DO = {
     "use": _use,
     "eager": _eager,
     "call": _call,
+    "capture": _capture,
     "compiled": _compiled,
 }
 """What steps do; each gives the arrays that it makes."""
@@ -328,6 +362,11 @@ GIVES: dict[str, Any] = {
     "inner": _bumped,
     "inner_out": _bumped,
     "scan": _bumped,
+    "cond": _bumped,
+    "while": _bumped,
+    "gradient": lambda first: [first + first],
+    "constant": lambda first: [np.ones_like(first)],
+    "rows": _bumped,
     "map": _bumped,
     "stack": lambda first, second: [second],
 }
@@ -339,6 +378,7 @@ VALUES = {
     "puts": _same,
     "eager": _worked_out,
     "call": _worked_out,
+    "capture": lambda step, holds: [holds[step["of"][0]] + holds[step["of"][1]]],
     "compiled": _worked_out,
 }
 """What the arrays hold that a step makes; the other steps make none."""

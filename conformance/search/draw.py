@@ -48,7 +48,8 @@ def step(do: str, takes: int = 0, gives: int = 0, **says: Strategy) -> Strategy:
     """A step that takes arrays from slots and fills some; the slots are numbers as yet."""
     numbers = {"of": several(st.integers(0, len(SLOTS) - 1), takes)} if takes else {}
     slots = {"to": several(st.integers(0, len(SLOTS) - 1), gives)} if gives else {}
-    return st.fixed_dictionaries({"do": st.just(do), **numbers, **says, **slots})
+    waits = {"hurry": st.booleans()} if do in ("put", "puts", "call") else {}
+    return st.fixed_dictionaries({"do": st.just(do), **numbers, **says, **waits, **slots})
 
 
 def puts(count: int) -> Strategy:
@@ -85,8 +86,12 @@ MAKE = st.one_of(
     step("make", gives=1, at=place((*PLACES, "free"))),
     step("make_on", gives=1, device=st.sampled_from((0, 1, 5))),
 )
+REORDERED = {"xy": "turned", "turned": "xy", "rep": "rep_turned", "rep_turned": "rep", "line": "back", "back": "line"}
+"""Places on the same devices in another order: "reordered" from where an array lies, as far as the drawing knows it."""
+
 PUT = st.one_of(
     *(step("put", 1, 1, at=st.one_of(place(PLACES), st.none()), flags=st.just(row)) for row in 2 * tuple(FLAGS)),
+    *(step("put", 1, 1, at=st.just("reordered"), flags=st.just(row)) for row in ("donate", "move")),
     puts(2),
     puts(3),
 )
@@ -99,6 +104,7 @@ USE = st.one_of(
 RUN = st.one_of(
     *(call("call", f) for f in programs.FUNCTIONS),
     *(call("compiled", f) for f in ("bump", "add", "both", "unused", "constraint")),
+    step("capture", 2, 1),
     step("eager", 1, 1, f=st.just("bump"), under=seldom(UNDER)),
     *(step("eager", 2, 1, f=st.just(f), under=seldom(UNDER)) for f in ("add", "stack")),
 )
@@ -117,6 +123,7 @@ def steps() -> st.SearchStrategy[Program]:
 def resolved(drawn: Sequence[Mapping[str, Any]]) -> Program:
     """Steps with names for the numbers of slots, and views that are dropped in the order in which they were taken."""
     filled: list[str] = []
+    lies: dict[str, str] = {}
     views: list[str] = []
     made: Program = []
     for number, it in enumerate(drawn):
@@ -128,6 +135,10 @@ def resolved(drawn: Sequence[Mapping[str, Any]]) -> Program:
         if "to" in said:
             said["to"] = _targets(said["to"], filled)
             filled += [slot for slot in said["to"] if slot not in filled]
+        if said.get("at") == "reordered":
+            said["at"] = REORDERED.get(lies.get(said["of"][0], ""), "turned")
+        for slot in said.get("to", ()):
+            lies[slot] = said["at"] if said["do"] in ("make", "put") and said["at"] else said.get("out") or ""
         if said["do"] == "view":
             said["view"] = f"v{number}"
             views.append(said["view"])

@@ -74,6 +74,17 @@ def _in_part(act: Act) -> bool:
     )
 
 
+def _through_the_host(act: Act) -> bool:
+    return any(
+        at is not None
+        and len(devices(x.lies)) > 1
+        and len({*pieces(x.lies)}) == 1
+        and not cut_alike(x.lies, wanted(at))
+        and not _reorders(x, at)
+        for x, at in _targets(act)
+    )
+
+
 def _moved(act: Act) -> bool:
     """in_shardings elsewhere that cut an argument as it is cut."""
     given = zip(act.inputs, act.step.get("in") or (), strict=False)
@@ -91,7 +102,11 @@ def _same_cut(one: Lies, other: Lies) -> bool:
 
 
 def _dropped(act: Act) -> bool:
-    return runs(act) and act.step["f"] == "unused" and not act.step["keep"]
+    return runs(act) and act.step.get("f") == "unused" and not act.step["keep"]
+
+
+def _constant(act: Act) -> bool:
+    return runs(act) and act.step.get("f") == "constant" and not act.step["keep"] and not act.step["out"]
 
 
 def _compiled_already(act: Act) -> bool:
@@ -129,6 +144,8 @@ FINDINGS = (
     Finding("kinds", "PUT-06", "a put that reorders devices does not change the kind of memory", _kinds),
     Finding("format", "PUT-34", "a put to a format on other devices is refused", _format),
     Finding("in-part", "PUT-17", "shards that stay on their device are not copied, so arrays end in part", _in_part),
+    Finding("through-the-host", "PUT-17", "a replica that is cut anew is cut out of a view of it", _through_the_host),
+    Finding("constant", "DEV-21", "a result that takes no argument lies on the default device", _constant),
     Finding("moved", "DEV-03", "in_shardings elsewhere that cut an argument alike move it silently", _moved),
     Finding("unused", "DEV-09", "an argument that the program does not use is not checked", _dropped),
     Finding(

@@ -30,7 +30,7 @@ def _one_fate(act: Act) -> bool:
 
 def runs(act: Act) -> bool:
     """Whether a step runs a program."""
-    return act.step["do"] in ("call", "compiled", "eager")
+    return act.step["do"] in ("call", "capture", "compiled", "eager")
 
 
 def _kinds(act: Act) -> bool:
@@ -62,8 +62,15 @@ def _unknown_cut(act: Act) -> bool:
     return act.step["do"] == "compiled" and any(it.lies["committed"] and not it.exact for it in act.inputs)
 
 
+def _captured(act: Act) -> bool:
+    if act.step["do"] != "capture":
+        return False
+    first, captured = act.inputs
+    return not all(it.lies["committed"] for it in act.inputs) or devices(first.lies) != devices(captured.lies)
+
+
 def _put_inside(act: Act) -> bool:
-    if not runs(act) or act.step["f"] not in ("put", "copy"):
+    if not runs(act) or act.step.get("f") not in ("put", "copy", "gradient"):
         return False
     there = devices(wanted(act.step["where"]))
     return any(not it.lies["committed"] or devices(it.lies) != there for it in act.inputs) or bool(act.step["in"])
@@ -76,5 +83,6 @@ OPEN = (
     Open("DEV-22", "in_shardings cut a committed argument otherwise, or nobody says how it is cut", _cut_anew),
     Open("DEV-34, DEV-Q1", "a mesh context with arrays on other devices, or with uncommitted ones alone", _entered),
     Open("DEV-42", "a compiled object meets an argument of which nobody says how it is cut", _unknown_cut),
+    Open("DEV-57", "a function captures an array that lies elsewhere, or is committed nowhere", _captured),
     Open("none", "a program puts its argument to other devices", _put_inside),
 )
