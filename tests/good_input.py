@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from tests.bad_programs import compiled, constrained, f_static, mapped, struct, within
@@ -16,6 +18,10 @@ def parts(a):
 def deleted(jax, act, x):
     """What an act gives, and whether an array is gone then."""
     return [act(), x.is_deleted()]
+
+
+def some_keys(jax):
+    return jax.random.wrap_key_data(np.arange(8, dtype=np.uint32).reshape(4, 2))
 
 
 def raised(x, n):
@@ -88,6 +94,37 @@ GOOD = {
     "array.wait": lambda jax, a: jax.block_until_ready([a.x, 3, None, "text"]),
     "array.dlpack": lambda jax, a: np.from_dlpack(a.one),
     "array.pointer": lambda jax, a: a.one.unsafe_buffer_pointer() == a.one.unsafe_buffer_pointer(),
+    "array.bits": lambda jax, a: [(a.six > 1) & (a.six < 4), (a.six > 4) | (a.six < 1), ~(a.six > 2), a.whole ^ 3],
+    "array.copies": lambda jax, a: [a.x.copy(), a.one.to_device(a.devices[2]), copy.copy(a.x), copy.deepcopy(a.loose)],
+    "array.ready": lambda jax, a: [a.x.is_ready(), a.x.copy_to_host_async(), a.x.nbytes, a.x.itemsize],
+    "array.flat": lambda jax, a: [a.loose.ravel(), a.loose.flatten()],
+    "array.repr": lambda jax, a: [repr(a.x), repr(a.six), repr(a.truth), repr(a.six.astype("float16")), str(a.x)],
+    "array.isinstance": lambda jax, a: [
+        isinstance(a.x, jax.Array),
+        isinstance(VALUE, jax.Array),
+        jax.jit(lambda x: x + isinstance(x, jax.Array))(a.six),
+    ],
+    "numpy.created": lambda jax, a: [
+        jax.numpy.zeros((2, 3)),
+        jax.numpy.ones(4, int),
+        jax.numpy.full((2,), 7.0),
+        jax.numpy.arange(5),
+        jax.numpy.arange(0.0, 1.0, 0.25),
+        jax.numpy.array([1, 2, 3]),
+        jax.numpy.array([[1.0, 2]]),
+        jax.numpy.array(1.0),
+        jax.numpy.asarray(VALUE),
+        jax.numpy.zeros_like(a.x),
+        jax.numpy.ones_like(a.whole),
+        jax.numpy.zeros((8, 8), device=a.rows),
+        jax.jit(lambda x: x + jax.numpy.arange(6))(a.six),
+    ],
+    "numpy.elements": lambda jax, a: [
+        jax.numpy.add(a.six, 1),
+        jax.numpy.maximum(a.six, 2),
+        jax.numpy.less(a.six, 2),
+        jax.numpy.negative(a.x),
+    ],
     "numpy.concatenate": lambda jax, a: jax.numpy.concatenate([a.six, a.six[:2], np.ones(1, np.float32)]),
     "numpy.broadcast": lambda jax, a: jax.numpy.broadcast_to(a.six, (2, 6)),
     "numpy.where": lambda jax, a: jax.numpy.where(a.six > 2, a.six, 0),
@@ -98,6 +135,21 @@ GOOD = {
     "key.wrap": lambda jax, a: jax.random.wrap_key_data(np.zeros((3, 2), np.uint32)),
     "key.shape": lambda jax, a: [a.key.shape, a.key.ndim, str(a.key.dtype)],
     "key.get": lambda jax, a: jax.device_get([a.key]),
+    "key.program": lambda jax, a: [
+        jax.jit(lambda k: jax.random.key_data(k))(a.key),
+        jax.jit(lambda k: jax.random.wrap_key_data(k))(np.zeros(2, np.uint32)),
+        jax.jit(lambda s: jax.random.key_data(jax.random.key(s)))(3),
+        jax.vmap(lambda k: jax.random.key_data(k))(some_keys(jax)),
+        jax.lax.scan(lambda c, k: (c, jax.random.key_data(k)), 0, some_keys(jax))[1],
+    ],
+    "key.array": lambda jax, a: [
+        some_keys(jax)[1],
+        some_keys(jax)[::-2].reshape(2, 1).T,
+        jax.numpy.concatenate([some_keys(jax), some_keys(jax)[:1]]),
+        jax.numpy.where(np.array([True, False, True, False]), some_keys(jax), some_keys(jax)[::-1]),
+        some_keys(jax) == some_keys(jax)[2],
+        jax.lax.cond(True, lambda k: k, lambda k: k[::-1], some_keys(jax)),
+    ],
     # jit
     "jit": lambda jax, a: [jax.jit(double)(it) for it in (a.x, a.loose, a.one, VALUE, 3, 2.5, True)],
     "jit.several": lambda jax, a: jax.jit(both)(a.x, a.loose),
@@ -187,6 +239,7 @@ GOOD = {
     "default.none": lambda jax, a: within(jax.default_device(None), lambda: jax.device_put(1.0)),
     "set_mesh": lambda jax, a: within(jax.set_mesh(a.line), lambda: jax.jit(double)(VALUE)),
     "set_mesh.none": lambda jax, a: within(jax.set_mesh(None), lambda: jax.jit(double)(a.x)),
+    "set_mesh.put": lambda jax, a: within(jax.set_mesh(a.line), lambda: jax.device_put(VALUE, a.P("x"))),
     "set_mesh.spec": lambda jax, a: within(jax.set_mesh(a.line), lambda: jax.jit(double, in_shardings=a.P("x"))(VALUE)),
     "with.mesh": lambda jax, a: within(a.line, lambda: [jax.jit(double)(a.y), a.loose + 1]),
     "tree": lambda jax, a: [jax.tree.map(both, {"a": [1]}, {"a": [2]}), jax.tree.leaves([None, (1, {"z": 2, "b": 3})])],

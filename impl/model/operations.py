@@ -283,6 +283,8 @@ def _infer_transpose(x: Aval, axes: tuple[int, ...]) -> Aval:
 
 def _infer_broadcast(x: Aval, shape: tuple[int, ...]) -> Aval:
     ahead = len(shape) - x.ndim
+    if any(n < 0 for n in shape):
+        raise TypeError(f"the sizes of a shape are 0 or more: got {shape}")
     if ahead < 0 or any(n not in (1, shape[ahead + i]) for i, n in enumerate(x.shape)):
         raise ValueError(f"an array of shape {x.shape} does not broadcast to shape {shape}")
     return x.with_shape(shape)

@@ -50,7 +50,7 @@ class Functions:
         return self.apply("transpose", a, axes=tuple(order))
 
     def broadcast_to(self, array: Any, shape: Sequence[int]) -> Any:
-        return self.apply("broadcast", array, shape=tuple(shape))
+        return self.apply("broadcast", array, shape=tuple(map(_size, shape)))
 
     def astype(self, x: Any, dtype: Any) -> Any:
         return self.apply("convert", x, dtype=avals.canonical(dtype))
