@@ -115,13 +115,16 @@ def aval_of(x: Any) -> Aval:
     found = getattr(x, "aval", None)
     if isinstance(found, Aval):
         return found
-    if type(x) in SCALARS:
-        name, weak = SCALARS[type(x)]
-        if type(x) is int and not -(2**31) <= x < 2**31:
-            raise OverflowError(f"the int {x} does not fit int32, the dtype of Python's ints")
-        return Aval((), np.dtype(name), weak)
+    if isinstance(x, np.ma.MaskedArray):
+        raise ValueError("a masked array is no array of JAX's: fill it first, as with filled(0)")
     if isinstance(x, np.ndarray | np.generic):
         return Aval(x.shape, canonical(x.dtype))
+    scalar = next((kind for kind in SCALARS if isinstance(x, kind)), None)
+    if scalar is not None:
+        name, weak = SCALARS[scalar]
+        if scalar is int and not -(2**31) <= x < 2**31:
+            raise OverflowError(f"the int {x} does not fit int32, the dtype of Python's ints")
+        return Aval((), np.dtype(name), weak)
     raise TypeError(f"{shown(x)} is no array: arrays, NumPy's arrays and scalars are")
 
 

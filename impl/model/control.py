@@ -17,7 +17,7 @@ from .meshes import Axes, Mesh
 from .programs import Equation, Program, Var
 from .put import Puts, Row, Target
 from .shardings import NamedSharding, Sharding
-from .specs import PartitionSpec
+from .specs import UNCONSTRAINED, PartitionSpec
 from .words import function, shown
 
 Values = Sequence[np.ndarray]
@@ -48,7 +48,8 @@ class Control(Puts, Jits):
         aval = aval_of(x)
         lies = sharding if tracing_now() is None else _even(sharding, aval.shape)
         lies.check(aval.shape)
-        params = {"sharding": sharding, "shardings": (lies,)}
+        is_open = isinstance(lies, NamedSharding) and UNCONSTRAINED in lies.spec  # then it lies as its operand does
+        params = {"sharding": sharding, "shardings": (None if is_open else lies,)}
         return self.operation("sharding_constraint", [x], [aval], params, [(name, 0)])[0]
 
     def put_inside(self, x: Any, target: Target, row: Row) -> Any:

@@ -206,6 +206,8 @@ def _pull_power(apply: Apply, ct: Any, x: Any, out: Any, exponent: int) -> Seque
 
 def _infer_power(x: Aval, exponent: int) -> Aval:
     _numeric("power", [x], NUMBERS)
+    if exponent < 0 and x.dtype.kind in "iu":
+        raise TypeError(f"integers have no negative powers: got {x} to the power of {exponent}")
     return x
 
 
@@ -300,6 +302,14 @@ def _infer_convert(x: Aval, dtype: Any) -> Aval:
     if x.dtype != dtype:
         _numeric("astype", [x], ALL)
     return Aval(x.shape, dtype)
+
+
+def _converted(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """A value in another dtype; what is no integer of that dtype becomes the nearest, and NaN 0."""
+    if dtype.kind in "iu" and x.dtype.kind not in "biuc":
+        bounds, wide = np.iinfo(dtype), x.astype(np.float64)
+        return np.where(np.isnan(wide), 0, np.clip(wide, bounds.min, bounds.max)).astype(dtype)
+    return x.astype(dtype)
 
 
 def _pull_convert(apply: Apply, ct: Any, operands: Sequence[Any], output: Any, dtype: Any) -> Sequence[Any]:
@@ -500,7 +510,7 @@ SHAPES: dict[str, Operation] = {
     "convert": Operation(
         ("x",),
         _infer_convert,
-        lambda operands, x, dtype: x.astype(dtype),
+        lambda operands, x, dtype: _converted(x, dtype),
         _pull_convert,
         lambda apply, operands, mapped, dtype: apply("convert", operands[0], dtype=dtype),
     ),
