@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from decimal import Decimal
 
 import numpy as np
 
@@ -84,6 +85,11 @@ PUT = {
     ),
     "put.bytes.order": differs("PUT-74: either is legal", "", lambda jax, a: jax.device_put(np.arange(3, dtype=">i4"))),
     "put.void": bad(lambda jax, a: jax.device_put(np.zeros(3, dtype="V4")), "dtype |V4"),
+    "put.masked": bad(lambda jax, a: jax.device_put(np.ma.array([1.0, 2.0], mask=[0, 1])), "masked"),
+    "put.decimal": bad(lambda jax, a: jax.device_put(Decimal(1)), "of type Decimal"),
+    "put.range": bad(lambda jax, a: jax.device_put(range(3)), "of type range"),
+    "put.memory": bad(lambda jax, a: jax.device_put(memoryview(b"ab")), "of type memoryview"),
+    "put.deep": bad(lambda jax, a: jax.device_put({"a": [a.x, {"b": "text"}]}, a.devices[1], donate=True), "'text'"),
     "put.function": bad(lambda jax, a: jax.device_put(double), "of type function"),
     "put.set": bad(lambda jax, a: jax.device_put({1, 2}), "of type set"),
     "put.struct": bad(
@@ -310,6 +316,8 @@ ARRAYS = {
     "array.less.string": bad(lambda jax, a: a.loose < "text", "'Array' | 'str'"),
     "array.less.none": bad(lambda jax, a: a.loose < None, "'Array' | 'NoneType'"),
     "array.pow.string": bad(lambda jax, a: a.loose ** "2", "'Array' | 'str'"),
+    "array.pow.negative": bad(lambda jax, a: a.whole**-1, "int32[8] | -1"),
+    "array.pow.key": bad(lambda jax, a: a.key**2, "key<fry>"),
     "array.radd.string": bad(lambda jax, a: "text" + a.loose),
     "array.iadd.shapes": bad(lambda jax, a: iadd(a.loose, a.six), "(8, 8) | (6,)"),
     "array.sum.axis": bad(lambda jax, a: a.x.sum(2), "axis 2"),

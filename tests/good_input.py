@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import copy
+import enum
 
 import numpy as np
 
 from tests.bad_programs import compiled, constrained, f_static, mapped, struct, within
 from tests.bad_rows import added, both, double
 from tests.input_there import VALUE
+
+
+class Rank(enum.IntEnum):
+    HIGH = 3
 
 
 def parts(a):
@@ -43,6 +48,7 @@ GOOD = {
     "put.layout.none": lambda jax, a: jax.device_put(a.x, a.Format(None, a.rows)),
     "put.scalars": lambda jax, a: [jax.device_put(it) for it in (1, 2.5, True, 1j, np.float16(3), np.int8(-1))],
     "put.wide": lambda jax, a: jax.device_put([np.arange(3), np.zeros(2), np.array([2**33])]),
+    "put.derived": lambda jax, a: [jax.device_put(it) for it in (Rank.HIGH, np.float64(2.5), np.bool_(True))],
     "put.strided": lambda jax, a: jax.device_put(VALUE.T[::2], a.devices[2]),
     "put.empty": lambda jax, a: jax.device_put([None, (), {}, [None, a.x]], a.devices[1]),
     "put.tree": lambda jax, a: jax.device_put({"a": a.x, "b": [a.one, 3]}, {"a": a.devices[0], "b": None}),
@@ -89,6 +95,12 @@ GOOD = {
     "array.reshape": lambda jax, a: [a.loose.reshape(4, -1), a.loose.reshape((64,)), a.loose.reshape(-1)],
     "array.transpose": lambda jax, a: [a.loose.T, a.loose.transpose(1, 0), a.loose.transpose((-1, 0))],
     "array.astype": lambda jax, a: [a.six.astype(int), a.six.astype("float16"), a.six.astype(bool)],
+    "array.astype.bounds": lambda jax, a: [
+        (a.six * 100).astype(np.uint8),
+        (a.six * -1e20).astype(np.int16),
+        (a.six / 0).astype(np.int32),
+        (a.six * 1e10).astype(np.int32),
+    ],
     "array.copy": lambda jax, a: deleted(jax, lambda: [a.x.delete(), a.x.delete()], a.x),
     "array.get": lambda jax, a: jax.device_get({"a": a.x, "b": [3, None, a.scalar]}),
     "array.wait": lambda jax, a: jax.block_until_ready([a.x, 3, None, "text"]),
@@ -194,6 +206,7 @@ GOOD = {
     "constraint": lambda jax, a: constrained(jax, a.Named(a.line, a.P(None, "x")))(a.x),
     "constraint.uneven": lambda jax, a: jax.jit(lambda x: a.constrain(x, a.rows) * 2)(a.six),
     "constraint.spec": lambda jax, a: within(a.line, lambda: constrained(jax, a.P(None, "x"))(a.x)),
+    "constraint.open": lambda jax, a: constrained(jax, a.Named(a.line, a.P(a.P.UNCONSTRAINED, None)))(a.x),
     "constraint.eager": lambda jax, a: a.constrain(a.x, a.Named(a.line, a.P(None, "x"))),
     "constraint.tree": lambda jax, a: a.constrain([a.x, a.x], [a.rows, a.Named(a.line, a.P())]),
     "map": lambda jax, a: mapped(jax, a)(a.x),
@@ -223,6 +236,12 @@ GOOD = {
     "grad.argnums": lambda jax, a: jax.grad(lambda x, y: (x * y).sum(), argnums=(0, -1))(a.x, a.x),
     "grad.tree": lambda jax, a: jax.grad(lambda t: (t["a"] * t["b"][0]).sum())({"a": a.x, "b": [a.x]}),
     "grad.other.int": lambda jax, a: jax.grad(lambda x, n: (x * n).sum())(a.loose, 3),
+    "grad.of.jit": lambda jax, a: [
+        jax.grad(jax.jit(lambda x: (x * x).sum()))(a.x),
+        jax.jit(jax.grad(lambda x: (x * x).sum()))(a.x),
+        jax.grad(jax.grad(lambda x: x * x * x))(2.0),
+        jax.vmap(jax.grad(lambda x: (x * x).sum()))(a.loose),
+    ],
     "grad.scan": lambda jax, a: jax.grad(lambda x: jax.lax.scan(lambda c, r: (c * r, c), x, a.six + 1)[0])(2.0),
     "vjp": lambda jax, a: jax.vjp(double, a.loose)[1](a.loose),
     "vjp.tree": lambda jax, a: jax.vjp(lambda x: (x, {"y": x * x}), a.loose)[1]((a.loose, {"y": a.loose})),
