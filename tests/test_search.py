@@ -179,6 +179,21 @@ def test_a_program_goes_without_what_is_open(hunt):
     assert left == ALIASED
 
 
+def test_what_is_open_is_tried_as_well_and_ends_no_process(hunt, monkeypatch):
+    steps = [*ALIASED, corpus.said({"do": "eager", "f": "bump", "of": ["a"], "to": ["c"]})]
+    observe = hunt.observe
+
+    def dying(configuration, steps, fresh=False):
+        crashes = configuration == hunt.subject and len(steps) == 4
+        return Outcome("crashed", touch="step 3", signal="SIGSEGV") if crashes else observe(configuration, steps, fresh)
+
+    monkeypatch.setattr(hunt, "known", list)
+    monkeypatch.setattr(hunt, "observe", dying)
+    found = hunt.differs(steps)
+    assert found is not None
+    assert str(found.difference) == "eager bump: the process: promised is survives; seen is SIGSEGV"
+
+
 def test_a_program_goes_without_what_has_nothing_to_take(hunt):
     refused = {"do": "put", "of": ["a"], "at": "xy", "flags": "both", "to": ["b"]}
     steps = [ALIASED[0], refused, {"do": "delete", "of": ["b"]}, {"do": "delete", "of": ["a"]}]

@@ -37,6 +37,14 @@ def compare(steps: Sequence[Step], model: Notes, outcome: Outcome) -> Difference
     return next(_differences(steps, model, outcome), None)
 
 
+def dies(steps: Sequence[Step], model: Notes, outcome: Outcome) -> Difference | None:
+    """Whether a program ends the process, which none may, whatever is open in it."""
+    if outcome.status not in ("crashed", "hung"):
+        return None
+    number = (outcome.touch or "").removeprefix("step ")
+    return _death(_named(steps[int(number)]) if number.isdecimal() else str(outcome.touch), outcome)
+
+
 def _differences(steps: Sequence[Step], model: Notes, outcome: Outcome) -> Iterator[Difference]:
     seen = outcome.fields
     walk = Walk(steps, model)

@@ -14,7 +14,7 @@ from packaging.specifiers import SpecifierSet
 from conformance.probes import programs
 
 from .lying import Lies, cut_alike, devices, keeps, pieces, wanted
-from .open import runs
+from .open import one_fate, runs
 from .walk import Act, Held
 
 
@@ -102,15 +102,19 @@ def _same_cut(one: Lies, other: Lies) -> bool:
 
 
 def _dropped(act: Act) -> bool:
-    return runs(act) and act.step.get("f") == "unused" and not act.step["keep"]
+    return runs(act) and act.step.get("f") in ("unused", "constant") and not act.step["keep"]
 
 
 def _constant(act: Act) -> bool:
-    return runs(act) and act.step.get("f") == "constant" and not act.step["keep"] and not act.step["out"]
+    return runs(act) and act.step.get("f") == "constant" and not act.step["keep"]
 
 
 def _compiled_already(act: Act) -> bool:
-    return runs(act) and any(it.ended for it in act.inputs)
+    return runs(act) and any(it.ended or it.open for it in act.inputs)
+
+
+def _twice(act: Act) -> bool:
+    return runs(act) and one_fate(act) and any(len(devices(it.lies)) > 1 for it in act.inputs)
 
 
 def _shard_viewed(act: Act) -> bool:
@@ -134,6 +138,9 @@ def _meshes(act: Act) -> bool:
     return len({str([size for _, size in it["axes"]]) for it in meshes if it.get("axes")}) > 1
 
 
+RUNTIME = ">=0.9.1,<0.11.1"
+"""The versions whose runtime does not survive an error of its own on several devices."""
+
 FINDINGS = (
     Finding(
         "not-donated",
@@ -148,14 +155,13 @@ FINDINGS = (
     Finding("constant", "DEV-21", "a result that takes no argument lies on the default device", _constant),
     Finding("moved", "DEV-03", "in_shardings elsewhere that cut an argument alike move it silently", _moved),
     Finding("unused", "DEV-09", "an argument that the program does not use is not checked", _dropped),
-    Finding(
-        "compiled", "PUT-23", "a program found again reads a deleted argument", _compiled_already, ">=0.9.1,<0.11.1"
-    ),
+    Finding("compiled", "PUT-23", "a program found again reads a deleted argument", _compiled_already, RUNTIME),
     Finding(
         "meshes",
         "DEV-20",
         "what comes out is written in the mesh of some argument, which ends in an error where it has no such axes",
         _meshes,
     ),
+    Finding("twice", "DON", "an array that is donated and there again ends the process", _twice, RUNTIME),
     Finding("torn", "PUT-12", "a donation while a view of one shard is held ends the others", _shard_viewed),
 )

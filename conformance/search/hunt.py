@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, Self
 
 from impl.host import Configuration, Hello, Outcome, Pool, Request
 
-from .compare import Difference, compare
+from .compare import Difference, compare, dies
 from .findings import FINDINGS, Finding
-from .open import OPEN
+from .open import OPEN, Open
 from .walk import Act, Notes, Step, Walk
+
+Compare = Callable[[Sequence[Step], Notes, Outcome], Difference | None]
 
 LIMIT = 10.0  # seconds in one program that are a hang
 LIFE = 2_000  # programs after which hosts are replaced, so that what led to a late death is found in time
@@ -71,13 +73,13 @@ class Hunt:
         case = {"steps": [*steps], "fresh": fresh}
         return self.pool.take(Request(configuration, "programs.run", f"program_{number}", case))
 
-    def settled(self, steps: Sequence[Step]) -> tuple[Sequence[Step], Notes]:
+    def settled(self, steps: Sequence[Step], opened: Sequence[Open] = OPEN) -> tuple[Sequence[Step], Notes]:
         """A program without the steps that are open, or known, and what the model notes of it."""
         known = self.known()
         while True:
             outcome = self.observe(self.model, steps)
             walk = Walk(steps, outcome.fields)
-            out = {act.number: why for act in walk if (why := _left_out(act, known))}
+            out = {act.number: why for act in walk if (why := _left_out(act, opened, known))}
             self.left_out.update(out.values())
             noted = sum(f"gone{number}" in outcome.fields for number in range(len(steps)))
             if noted < len(steps):  # a slot that a step takes from holds nothing, as what was to fill it was refused
@@ -109,16 +111,20 @@ class Hunt:
         self.counts["programs"] += 1
         self.counts["steps"] += len(left)
         self.counts["done"] += sum(notes[f"step{number}"]["is"] == "done" for number in range(len(left)))
-        outcome = self.observe(self.subject, left)
-        difference = compare(left, notes, outcome)
+        return self.tried(left, notes, compare) or self.tried(*self.settled(steps, opened=()), dies)
+
+    def tried(self, steps: Sequence[Step], notes: Notes, differs: Compare) -> Found | None:
+        """Runs a program on the subject; where that differs, again as if nothing had run before."""
+        outcome = self.observe(self.subject, steps)
+        difference = differs(steps, notes, outcome)
         if difference is None:
             return None
-        alone = self.observe(self.subject, left, fresh=True)
-        again = compare(left, notes, alone)
+        alone = self.observe(self.subject, steps, fresh=True)
+        again = differs(steps, notes, alone)
         if again is None:
-            self.in_company.append(Found(left, notes, outcome, difference))
+            self.in_company.append(Found(steps, notes, outcome, difference))
             return None
-        return Found(left, notes, alone, again)
+        return Found(steps, notes, alone, again)
 
     def smallest(self, found: Found) -> Found:
         """The same difference without the steps, and without the options of steps, that it does not take."""
@@ -141,11 +147,10 @@ OPTIONS = {"donate", "in", "out", "keep", "under", "hot"}
 USUAL = {"donate": [], "keep": False, "hot": 0}
 
 
-def _left_out(act: Act, known: Sequence[Finding]) -> str | None:
+def _left_out(act: Act, opened: Sequence[Open], known: Sequence[Finding]) -> str | None:
     """Why a step is left out of programs."""
-    opened = (it.source for it in OPEN if it.meets(act))
-    found = (it.name for it in known if it.meets(act))
-    return next(opened, None) or next(found, None)
+    reasons = [it.source for it in opened if it.meets(act)] + [it.name for it in known if it.meets(act)]
+    return next(iter(reasons), None)
 
 
 def without(step: Step) -> dict[str, Any]:

@@ -22,7 +22,7 @@ def _uses_open(act: Act) -> bool:
     return act.step["do"] != "delete" and any(it.open for it in act.inputs)
 
 
-def _one_fate(act: Act) -> bool:
+def one_fate(act: Act) -> bool:
     """A donated array that is there again, or that may share its memory with another one of the call."""
     fates = [it.fate for it in act.inputs]
     return any(sum(it.fate is fate for fate in fates) > 1 for it in act.donates)
@@ -62,6 +62,10 @@ def _unknown_cut(act: Act) -> bool:
     return act.step["do"] == "compiled" and any(it.lies["committed"] and not it.exact for it in act.inputs)
 
 
+def _layout(act: Act) -> bool:
+    return act.step["do"] == "compiled" and any(it.lies["layout"] != [0, 1] for it in act.inputs)
+
+
 def _captured(act: Act) -> bool:
     if act.step["do"] != "capture":
         return False
@@ -78,11 +82,12 @@ def _put_inside(act: Act) -> bool:
 
 OPEN = (
     Open("PUT-10", "uses an array whose fate may be that of one that ended", _uses_open),
-    Open("PUT-53", "donates an array that is there twice, or what may share its memory", _one_fate),
+    Open("PUT-53", "donates an array that is there twice, or what may share its memory", one_fate),
     Open("MEM", "runs a program on other kinds of memory than the device's own", _kinds),
     Open("DEV-22", "in_shardings cut a committed argument otherwise, or nobody says how it is cut", _cut_anew),
     Open("DEV-34, DEV-Q1", "a mesh context with arrays on other devices, or with uncommitted ones alone", _entered),
     Open("DEV-42", "a compiled object meets an argument of which nobody says how it is cut", _unknown_cut),
     Open("DEV-57", "a function captures an array that lies elsewhere, or is committed nowhere", _captured),
+    Open("none", "a compiled object meets an argument in another layout than it was compiled for", _layout),
     Open("none", "a program puts its argument to other devices", _put_inside),
 )
