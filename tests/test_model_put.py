@@ -146,6 +146,8 @@ def test_one_process_sees_its_own_shards():
     assert not x.is_fully_addressable
     with pytest.raises(RuntimeError, match="other processes"):
         np.asarray(x)
+    assert str(x) == repr(x) == "Array(shape=(8,), dtype=float32)", "what is not seen is not shown"
+    assert float(x.sum()) == 28, "each process has the whole of what is replicated"
 
 
 def test_devices_are_shared_out_equally():

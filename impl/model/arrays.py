@@ -147,13 +147,15 @@ class Array(Operators):
 
     def __repr__(self) -> str:
         self.model.touch(self)
-        if not isinstance(self.dtype, np.dtype) or not self.is_fully_addressable:
+        if not isinstance(self.dtype, np.dtype) or not self.model.readable(self):
             return f"Array(shape={self.shape}, dtype={self.dtype})"
         value = np.array2string(self.model.value(self), separator=", ", prefix="Array(", suffix=",")
         return f"Array({value}, dtype={self.dtype})"
 
     def __str__(self) -> str:
-        return str(self.model.value(self))
+        self.model.touch(self)
+        shown = isinstance(self.dtype, np.dtype) and self.model.readable(self)
+        return str(self.model.value(self)) if shown else repr(self)
 
     def __format__(self, spec: str) -> str:
         return format(self.model.view(self)[()], spec)  # a scalar's own format; an array has none
@@ -208,12 +210,16 @@ class Arrays:
         place = SingleDeviceSharding(buffer.device, memory_kind=buffer.kind)
         return Array(self._model, aval, place, (buffer,), committed=True, layout=x.layout)
 
+    def readable(self, x: Array) -> bool:
+        """Whether devices of this process hold all of it."""
+        return x.is_fully_addressable or (x.is_fully_replicated and bool(x.sharding.addressable_devices))
+
     def view(self, x: Array) -> np.ndarray:
         """The value for the host's eyes: one shard's own memory where that is all of it. Its bytes stay. PUT-30."""
         self.touch(x)
         if not isinstance(x.dtype, np.dtype):
             raise TypeError(f"an array of dtype {x.dtype} has no numbers that NumPy knows; ask for its key_data")
-        if not x.is_fully_addressable:
+        if not self.readable(x):
             raise RuntimeError(f"an array over the devices of other processes cannot be read whole: {x.sharding}")
         if not x.is_fully_replicated:
             return self.value(x)
