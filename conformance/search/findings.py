@@ -113,6 +113,16 @@ def _compiled_already(act: Act) -> bool:
     return runs(act) and any(it.ended or it.open for it in act.inputs)
 
 
+def _loose(act: Act) -> bool:
+    """A donated argument that is committed nowhere, beside others, where out_shardings are given."""
+    return (
+        runs(act)
+        and bool(act.step.get("out"))
+        and len(act.inputs) > 1
+        and any(not it.lies["committed"] for it in act.donates)
+    )
+
+
 def _twice(act: Act) -> bool:
     return runs(act) and one_fate(act) and any(len(devices(it.lies)) > 1 for it in act.inputs)
 
@@ -162,6 +172,7 @@ FINDINGS = (
         "what comes out is written in the mesh of some argument, which ends in an error where it has no such axes",
         _meshes,
     ),
+    Finding("loose", "DEV-24", "donating what is committed nowhere may end in an internal error", _loose),
     Finding("twice", "DON", "an array that is donated and there again ends the process", _twice, RUNTIME),
     Finding("torn", "PUT-12", "a donation while a view of one shard is held ends the others", _shard_viewed),
 )

@@ -96,7 +96,7 @@ class Act:
             return False
         if x.fate.views or self.step["do"] in ("put", "puts"):
             return bool(x.fate.views)
-        if any(self.step.get(it) for it in ("where", "in", "under")):
+        if any(self.step.get(it) for it in ("where", "in", "under")) or (self.step.get("out") and not x.exact):
             return True
         others = [it.lies for it in self.inputs] + [wanted(it) for it in [self.step.get("out")] if it]
         return not all(it["committed"] and cut_alike(it, x.lies) for it in others)
