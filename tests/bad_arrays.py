@@ -85,7 +85,7 @@ PUT = {
     ),
     "put.bytes.order": differs("PUT-74: either is legal", "", lambda jax, a: jax.device_put(np.arange(3, dtype=">i4"))),
     "put.void": bad(lambda jax, a: jax.device_put(np.zeros(3, dtype="V4")), "dtype |V4"),
-    "put.masked": bad(lambda jax, a: jax.device_put(np.ma.array([1.0, 2.0], mask=[0, 1])), "masked"),
+    "put.masked": bad(lambda jax, a: jax.device_put(np.ma.array([1.0, 2.0], mask=[False, True])), "masked"),
     "put.decimal": bad(lambda jax, a: jax.device_put(Decimal(1)), "of type Decimal"),
     "put.range": bad(lambda jax, a: jax.device_put(range(3)), "of type range"),
     "put.memory": bad(lambda jax, a: jax.device_put(memoryview(b"ab")), "of type memoryview"),

@@ -179,6 +179,8 @@ GOOD = {
     "jit.donated.unusable": lambda jax, a: deleted(jax, lambda: jax.jit(lambda x: x.sum(), donate_argnums=0)(a.x), a.x),
     "jit.donated.host": lambda jax, a: jax.jit(double, donate_argnums=0)(VALUE),
     "jit.in": lambda jax, a: [jax.jit(double, in_shardings=a.rows)(it) for it in (a.x, VALUE, a.loose)],
+    "jit.in.list": lambda jax, a: jax.jit(both, in_shardings=[a.rows, a.rows])(VALUE, VALUE),
+    "jit.eval": lambda jax, a: [jax.jit(double).eval_shape(a.x).shape, jax.jit(double).clear_cache()],
     "jit.in.none": lambda jax, a: jax.jit(both, in_shardings=(a.rows, None))(VALUE, a.x),
     "jit.in.tree": lambda jax, a: jax.jit(added, in_shardings=({"a": a.rows, "b": None},))({"a": VALUE, "b": a.x}),
     "jit.in.prefix": lambda jax, a: jax.jit(added, in_shardings=a.rows)({"a": VALUE, "b": VALUE}),

@@ -50,6 +50,13 @@ class Jitted:
     def lower(self, *args: Any, **kwargs: Any) -> LoweredJit:
         return self.model.lower_jitted(self, args, kwargs)
 
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        program = self.model.taken_apart(self, args, kwargs)[0].program
+        return program.result([struct(it) for it in program.avals])
+
+    def clear_cache(self) -> None:
+        """Nothing is kept from one call to the next."""
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
@@ -126,7 +133,8 @@ class Jits(Programs):
         donated = has.meant(name, "donate", donate_argnums, donate_argnames)
         if both := static & donated:
             raise ValueError(f"arguments of {name} cannot be both static and donated: {', '.join(sorted(both))}")
-        return Jitted(self, fun, Options(has, static, donated, in_shardings, out_shardings, keep_unused))
+        ins = tuple(in_shardings) if isinstance(in_shardings, list) else in_shardings  # they are for a tuple
+        return Jitted(self, fun, Options(has, static, donated, ins, out_shardings, keep_unused))
 
     def call_jitted(self, jitted: Jitted, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Runs a jitted function; within a function that is traced, its program becomes part of the outer one."""
