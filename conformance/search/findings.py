@@ -59,6 +59,21 @@ def _sizes(lies: Lies) -> list[int]:
     return [stop - start for start, stop in pieces(lies)[0]]
 
 
+def _other_devices(act: Act) -> bool:
+    """To as many other devices, given as a sharding."""
+    return any(
+        at is not None
+        and not programs.PLACES[at].bare
+        and len(devices(x.lies)) == len(devices(wanted(at)))
+        and {*devices(x.lies)} != {*devices(wanted(at))}
+        for x, at in _targets(act, donating=True)
+    )
+
+
+def _put_twice(act: Act) -> bool:
+    return act.step["do"] == "puts" and one_fate(act)
+
+
 def _kinds(act: Act) -> bool:
     return any(at is not None and _reorders(x, at) and x.lies["kind"] != wanted(at)["kind"] for x, at in _targets(act))
 
@@ -158,6 +173,8 @@ FINDINGS = (
         "a donating put that does more, or less, than reorder devices does not donate",
         _not_donated,
     ),
+    Finding("other-devices", "PUT-22", "a donating put to as many other devices leaves null pointers", _other_devices),
+    Finding("put-twice", "PUT-53", "an array that is put twice and donated is lost, or ends the process", _put_twice),
     Finding("kinds", "PUT-06", "a put that reorders devices does not change the kind of memory", _kinds),
     Finding("format", "PUT-34", "a put to a format on other devices is refused", _format),
     Finding("in-part", "PUT-17", "shards that stay on their device are not copied, so arrays end in part", _in_part),
