@@ -33,10 +33,14 @@ class DiffersError(Exception):
         self.found = found
 
 
-def search(subject: str, python: str, partitioner: str, examples: int, start: int, model: str = "model") -> int:
+NEEDED = ("device_put.flags", "executes", "format", "memory.pinned_host", "set_mesh", "shard_map")
+"""The capabilities that programs take for granted."""
+
+
+def search(subject: str, python: str, partitioner: str, examples: int, start: int) -> int:
     """Draws programs from a seed and tells each kind of difference once, shrunk; 1 if there is one."""
     asked = Configuration(subject, holder(subject, executable(python)), "cpu:8", partitioner)
-    held = Configuration(model, holder(model, executable(python)), "cpu:8", partitioner)
+    held = Configuration("model", holder("model", executable(python)), "cpu:8", partitioner)
     if examples < 1:
         raise Mistake(f"--examples {examples}: give at least 1")
     with Hunt(held, asked) as hunt:
@@ -44,12 +48,15 @@ def search(subject: str, python: str, partitioner: str, examples: int, start: in
         for column in columns:
             if column.hello.problem is not None:
                 raise Mistake(f"nothing can be searched: {column.hello.problem}")
+            if lacking := [it for it in NEEDED if it not in column.hello.capabilities]:
+                raise Mistake(f"programs need {', '.join(lacking)}, which {column.name} lacks")
         _say(f"{columns[0].name} against {columns[1].name}")
         _say(f"{examples} programs from seed {start}")
         number = 0
         for found in differences(hunt, examples, start, _say):
             number += 1
-            _say(f"\ndifference {number}\n\n{show.told(found, columns[0], model)}")
+            _say(f"\ndifference {number}\n\n{show.told(found, columns[0])}")
+        hunt.finish()
         for company in hunt.in_company:
             _say("\nonly after other programs:\n" + "\n".join(show.brief(company)))
         for line in _summary(hunt):

@@ -42,7 +42,7 @@ def dies(steps: Sequence[Step], model: Notes, outcome: Outcome) -> Difference | 
     if outcome.status not in ("crashed", "hung"):
         return None
     number = (outcome.touch or "").removeprefix("step ")
-    return _death(_named(steps[int(number)]) if number.isdecimal() else str(outcome.touch), outcome)
+    return death(_named(steps[int(number)]) if number.isdecimal() else str(outcome.touch), outcome)
 
 
 def _differences(steps: Sequence[Step], model: Notes, outcome: Outcome) -> Iterator[Difference]:
@@ -51,10 +51,10 @@ def _differences(steps: Sequence[Step], model: Notes, outcome: Outcome) -> Itera
     for act in walk:
         where = _named(act.step)
         if f"step{act.number}" not in seen:
-            yield _death(where, outcome)
+            yield death(where, outcome)
         yield from _step(where, act, seen[f"step{act.number}"])
         if f"gone{act.number}" not in seen:
-            yield _death(f"after {where}", outcome)
+            yield death(f"after {where}", outcome)
         yield from _gone(where, act, seen[f"gone{act.number}"])
     for name in (it for it in seen if it.startswith("view_")):
         if seen[name] != "same":
@@ -62,18 +62,18 @@ def _differences(steps: Sequence[Step], model: Notes, outcome: Outcome) -> Itera
     for name, held in walk.held.items():
         field = f"left_{name}"
         if field not in seen:
-            yield _death("the look at what is left", outcome)
+            yield death("the look at what is left", outcome)
         legal = ("intact", "deleted") if held.open else (model[field],)
         if seen[field] not in legal:
             yield Difference("the end", "state", " or ".join(legal), seen[field], f"seen[{field!r}] in {legal}")
     for name, held in walk.held.items():
         if seen[f"left_{name}"] == "intact":
             if f"shares_{name}" not in seen or f"with_{name}" not in seen:
-                yield _death("the end of what is left", outcome)
+                yield death("the end of what is left", outcome)
             yield from _shares(name, held, walk.held, seen)
             yield from _fates(name, held, walk.held, seen)
     if outcome.status != "ended" or outcome.raised is not None:
-        yield _death("after all", outcome)
+        yield death("after all", outcome)
 
 
 def _named(step: Step) -> str:
@@ -82,7 +82,7 @@ def _named(step: Step) -> str:
     return " ".join([step["do"], *(it if isinstance(it, str) else "+".join(it) for it in said if it)])
 
 
-def _death(where: str, outcome: Outcome) -> Difference:
+def death(where: str, outcome: Outcome) -> Difference:
     """The process, or the program, ended before its end."""
     how = outcome.signal or (outcome.raised or {}).get("class") or outcome.reason or outcome.status
     return Difference(where, "the process", "survives", str(how).partition("\n")[0])

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, Self
+from typing import Self
 
 from impl.host import Configuration, Hello, Outcome, Pool, Request
 
-from .compare import Difference, compare, dies
+from .compare import Difference, compare, death, dies
+from .corpus import USUAL
 from .findings import FINDINGS, Finding
 from .open import OPEN, Open
 from .walk import Act, Notes, Step, Walk
@@ -18,7 +19,7 @@ from .walk import Act, Notes, Step, Walk
 Compare = Callable[[Sequence[Step], Notes, Outcome], Difference | None]
 
 LIMIT = 10.0  # seconds in one program that are a hang
-LIFE = 2_000  # programs after which hosts are replaced, so that what led to a late death is found in time
+LIFE = 10_000  # runs after which hosts are replaced, so that what led to a late death is found in time
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,15 @@ class BrokenModelError(Exception):
 class Hunt:
     """Two hosts, and what was counted on the way."""
 
-    def __init__(self, model: Configuration, subject: Configuration, package: str = "conformance") -> None:
-        self.model, self.subject, self.package = model, subject, package
+    def __init__(self, model: Configuration, subject: Configuration) -> None:
+        self.model, self.subject = model, subject
         self.numbers = count()
         self.counts: Counter[str] = Counter()
         self.left_out: Counter[str] = Counter()
         self.in_company: list[Found] = []
         """Programs that differed after others alone."""
+        self.programs: dict[str, Sequence[Step]] = {}
+        """What hosts that are alive have run."""
         self.pool = self.start()
 
     def __enter__(self) -> Self:
@@ -59,19 +62,31 @@ class Hunt:
         self.pool.kill()
 
     def start(self) -> Pool:
-        pool = Pool(probes=f"{self.package}.probes", cell_timeout=LIMIT)
+        pool = Pool(cell_timeout=LIMIT)
         pool.start([self.model, self.subject])
         return pool
+
+    def finish(self) -> None:
+        """Lets the hosts go; what they die of then, or have died of since, is kept with what else shows in company."""
+        self.pool.close()
+        ends = [(self.programs[request.id], outcome) for request, outcome in self.pool.late()]
+        ends += [((), Outcome("crashed", reason=it.what, stderr=it.stderr)) for it in self.pool.incidents()]
+        self.in_company += [Found(steps, {}, outcome, death("after all", outcome)) for steps, outcome in ends]
+
+    def renew(self) -> None:
+        """Replaces the hosts."""
+        self.finish()
+        self.programs.clear()
+        self.pool = self.start()
 
     def hello(self, configuration: Configuration) -> Hello:
         return self.pool.open(configuration)
 
     def observe(self, configuration: Configuration, steps: Sequence[Step], fresh: bool = False) -> Outcome:
         """What a program does; `fresh` as if nothing had been compiled before."""
-        number = next(self.numbers)
-        self.counts[configuration.name] += 1
-        case = {"steps": [*steps], "fresh": fresh}
-        return self.pool.take(Request(configuration, "programs.run", f"program_{number}", case))
+        id = f"program_{next(self.numbers)}"
+        self.programs[id] = steps
+        return self.pool.take(Request(configuration, "programs.run", id, {"steps": [*steps], "fresh": fresh}))
 
     def settled(self, steps: Sequence[Step], opened: Sequence[Open] = OPEN) -> tuple[Sequence[Step], Notes]:
         """A program without the steps that are open, or known, and what the model notes of it."""
@@ -80,7 +95,8 @@ class Hunt:
             outcome = self.observe(self.model, steps)
             walk = Walk(steps, outcome.fields)
             out = {act.number: why for act in walk if (why := _left_out(act, opened, known))}
-            self.left_out.update(out.values())
+            if opened:
+                self.left_out.update(out.values())
             noted = sum(f"gone{number}" in outcome.fields for number in range(len(steps)))
             if noted < len(steps):  # a slot that a step takes from holds nothing, as what was to fill it was refused
                 if all(name in walk.held for name in steps[noted].get("of", ())):
@@ -101,17 +117,16 @@ class Hunt:
 
     def differs(self, steps: Sequence[Step]) -> Found | None:
         """What of a program the subject does otherwise than the model, also if nothing ran before it."""
-        if self.counts[self.subject.name] % LIFE == LIFE - 1:
-            self.pool.kill()
-            self.pool = self.start()
+        if len(self.programs) > LIFE:
+            self.renew()
         try:
             left, notes = self.settled(steps)
+            self.counts["programs"] += 1
+            self.counts["steps"] += len(left)
+            self.counts["done"] += sum(notes[f"step{number}"]["is"] == "done" for number in range(len(left)))
+            return self.tried(left, notes, compare) or self.tried(*self.settled(steps, opened=()), dies)
         except BrokenModelError as broken:
             return broken.found
-        self.counts["programs"] += 1
-        self.counts["steps"] += len(left)
-        self.counts["done"] += sum(notes[f"step{number}"]["is"] == "done" for number in range(len(left)))
-        return self.tried(left, notes, compare) or self.tried(*self.settled(steps, opened=()), dies)
 
     def tried(self, steps: Sequence[Step], notes: Notes, differs: Compare) -> Found | None:
         """Runs a program on the subject; where that differs, again as if nothing had run before."""
@@ -139,20 +154,12 @@ def _smaller(steps: Sequence[Step]) -> Iterator[list[Step]]:
     """Programs with one step less, or with one option less of a step."""
     for number, step in reversed([*enumerate(steps)]):
         yield [*steps[:number], *steps[number + 1 :]]
-        for option in OPTIONS & without(step).keys():
-            yield [*steps[:number], {**step, option: USUAL.get(option)}, *steps[number + 1 :]]
-
-
-OPTIONS = {"donate", "in", "out", "keep", "under", "hot"}
-USUAL = {"donate": [], "keep": False, "hot": 0}
+        for option, usual in USUAL.get(step["do"], {}).items():
+            if option != "where" and step[option] != usual:
+                yield [*steps[:number], {**step, option: usual}, *steps[number + 1 :]]
 
 
 def _left_out(act: Act, opened: Sequence[Open], known: Sequence[Finding]) -> str | None:
     """Why a step is left out of programs."""
     reasons = [it.source for it in opened if it.meets(act)] + [it.name for it in known if it.meets(act)]
     return next(iter(reasons), None)
-
-
-def without(step: Step) -> dict[str, Any]:
-    """A step without what it does not say."""
-    return {name: it for name, it in step.items() if it not in (None, [], False, 0)}

@@ -22,10 +22,10 @@ ENDING = (
 )
 
 
-def told(found: Found, column: Column, others: str) -> str:
-    """All that is to be said of a difference, as text of 80 columns; `others` names the side that is held against."""
+def told(found: Found, column: Column) -> str:
+    """All that is to be said of a difference, as text of 80 columns."""
     lines = [*brief(found), ""]
-    lines += _observations(found, others, column.configuration.subject)
+    lines += _observations(found, column.configuration.subject)
     try:
         script = formatted(plain(found, column))
     except UnfoldableError as error:
@@ -52,8 +52,9 @@ def _said(value: object) -> str:
     return "+".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _observations(found: Found, one: str, other: str) -> Iterator[str]:
+def _observations(found: Found, subject: str) -> Iterator[str]:
     """What both noted: once where it is the same."""
+    one, other = "the model", subject
     for name in {**found.notes, **found.outcome.fields}:
         sides = {one: found.notes.get(name), other: found.outcome.fields.get(name)}
         texts = {side: json.dumps(it) if it is not None else "nothing" for side, it in sides.items()}
