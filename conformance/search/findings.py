@@ -33,13 +33,17 @@ class Finding:
         return SpecifierSet(self.versions).contains(version, prereleases=True)
 
 
-def _targets(act: Act, donating: bool | None = None) -> list[tuple[Held, str | None]]:
-    """What a put that is not refused is given, and where it is put to; what it donates alone, or what it does not."""
+def _targets(act: Act) -> list[tuple[Held, str | None]]:
+    """What a put that is not refused is given, and where it is put to."""
     if act.step["do"] not in ("put", "puts") or not act.done:
         return []
     places = act.step["at"] if act.step["do"] == "puts" else [act.step["at"]]
-    pairs = zip(act.inputs, places, strict=True)
-    return [(x, at) for x, at in pairs if donating is None or any(x is it for it in act.donates) is donating]
+    return [*zip(act.inputs, places, strict=True)]
+
+
+def _donated(act: Act) -> list[tuple[Held, str | None]]:
+    """That which it donates."""
+    return [(x, at) for x, at in _targets(act) if any(x is it for it in act.donates)]
 
 
 def _reorders(x: Held, at: str) -> bool:
@@ -50,7 +54,7 @@ def _reorders(x: Held, at: str) -> bool:
 def _not_donated(act: Act) -> bool:
     return any(
         at is None or not _reorders(x, at) or not x.exact or _sizes(x.lies) != _sizes(wanted(at))
-        for x, at in _targets(act, donating=True)
+        for x, at in _donated(act)
     )
 
 
@@ -66,7 +70,7 @@ def _other_devices(act: Act) -> bool:
         and not programs.PLACES[at].bare
         and len(devices(x.lies)) == len(devices(wanted(at)))
         and {*devices(x.lies)} != {*devices(wanted(at))}
-        for x, at in _targets(act, donating=True)
+        for x, at in _donated(act)
     )
 
 

@@ -18,7 +18,7 @@ from .walk import Act, Notes, Step, Walk
 
 Compare = Callable[[Sequence[Step], Notes, Outcome], Difference | None]
 
-LIMIT = 10.0  # seconds in one program that are a hang
+LIMIT = 20.0  # seconds in one program that are a hang
 LIFE = 10_000  # runs after which hosts are replaced, so that what led to a late death is found in time
 
 
