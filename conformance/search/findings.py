@@ -133,11 +133,11 @@ def _compiled_already(act: Act) -> bool:
 
 
 def _loose(act: Act) -> bool:
-    """A donated argument that is committed nowhere, beside others, where out_shardings are given."""
+    """A donated argument that is committed nowhere, which others or an inner sharding may cut, and out_shardings."""
     return (
         runs(act)
         and bool(act.step.get("out"))
-        and len(act.inputs) > 1
+        and (len(act.inputs) > 1 or bool(act.step.get("where")))
         and any(not it.lies["committed"] for it in act.donates)
     )
 
@@ -192,6 +192,7 @@ FINDINGS = (
         "DEV-20",
         "what comes out is written in the mesh of some argument, which ends in an error where it has no such axes",
         _meshes,
+        ">=0.9",
     ),
     Finding("loose", "DEV-24", "donating what is committed nowhere may end in an internal error", _loose),
     Finding("twice", "DON", "an array that is donated and there again ends the process", _twice, RUNTIME),

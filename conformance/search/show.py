@@ -11,6 +11,7 @@ from conformance.repro.script import Story, formatted, written
 from conformance.repro.values import UnfoldableError
 from impl.host import Request
 
+from .corpus import USUAL
 from .hunt import Found
 from .walk import Step
 
@@ -43,8 +44,9 @@ def spelled(step: Step) -> str:
     """A step on one line, such as `b = put a at turned, flags donate`."""
     to = ", ".join(step.get("to", ()))
     of = ", ".join(step.get("of", ()))
-    rest = {it: value for it, value in step.items() if it not in ("do", "of", "to") and value not in (None, [], False)}
-    said = ", ".join(f"{name} {_said(value)}" for name, value in rest.items() if (name, value) != ("hot", 0))
+    usual = {"at": None, "flags": None, "hurry": False, **USUAL.get(step["do"], {})}
+    rest = {it: value for it, value in step.items() if it not in ("do", "of", "to") and value != usual.get(it)}
+    said = ", ".join(f"{name} {_said(value)}" for name, value in rest.items())
     return (f"{to} = " if to else "") + " ".join(filter(None, [step["do"], of, said]))
 
 
