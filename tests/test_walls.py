@@ -37,7 +37,10 @@ BESIDE = files("impl/host/observers.py", "impl/host/capabilities.py")
 """Of the host, what a subject derives from or asks once it is there; the pool and the host itself do without."""
 
 FORBIDDEN = {
-    "the judge": (files("conformance/*.py", "conformance/kit/**/*.py", "conformance/search/**/*.py", "conftest.py"), (*JAX, "impl.stock")),
+    "the judge": (
+        files("conformance/*.py", "conformance/kit/**/*.py", "conformance/search/**/*.py", "conftest.py"),
+        (*JAX, "impl.stock"),
+    ),
     "the pool": (files("impl/host/**/*.py"), (*JAX, "impl.stock", "conformance", "reports")),
     "reports": (files("reports/**/*.py"), (*JAX, "impl")),
 }
