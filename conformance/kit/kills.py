@@ -10,9 +10,7 @@ import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from importlib import import_module
-from itertools import zip_longest
 from pathlib import Path
 
 from impl.host import Configuration, Outcome, Pool, Request
@@ -28,8 +26,7 @@ from .verdicts import DEVIATING, HELD, Judged, agrees, judge, known, legal
 
 TARGET, PARTITIONER = "cpu:8", "shardy"
 AHEAD = 2  # faults that have hosts beside the one that is judged
-CHUNK = 64  # observations of one fault that are asked for at a time
-PATIENCE = 10.0  # seconds after which a fault is called hung
+PATIENCE = 30.0  # seconds after which a fault is called hung
 
 
 @dataclass
@@ -83,26 +80,13 @@ class Found:
         return self.problems + [f"{what} {', '.join(ids)}" for ids, what in told if ids]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Hunt:
-    """A fault that is being observed: what is still to see of it, and what was asked for."""
+    """A fault that is being observed: what is asked of it."""
 
     found: Found
     configuration: Configuration
-    left: deque[Sight]
-    enough: int
-    sent: list[Sight] = field(default_factory=list)
-
-    def request(self, sight: Sight) -> Request:
-        """The same observation, of this fault."""
-        return replace(sight.request, configuration=self.configuration)
-
-    def next(self) -> list[Request]:
-        """What to ask for now: nothing if there has been enough."""
-        found = self.found
-        on = found.observed < self.enough or ((found.survived or found.stale) and not found.problems)
-        self.sent = [self.left.popleft() for _ in range(min(len(self.left), CHUNK))] if on else []
-        return [*map(self.request, self.sent)]
+    sights: dict[Request, Sight]
 
 
 class Matrix:
@@ -123,29 +107,16 @@ class Matrix:
         """Ends what still runs."""
         self.pool.kill()
 
-    def run(self, faults: Iterable[Fault], whole: bool = False, enough: int | None = None) -> Iterator[Found]:
-        """What comes of each fault, where it may show in the chapters that it names; `whole`: in all that there is.
-
-        `enough`: so many observations, and as many more as it takes until the rules that it names have found it out.
-        """
-        waiting, hunts = deque(faults), deque[Hunt]()
-        while waiting or hunts:
-            while waiting and len(hunts) <= AHEAD:
-                hunts.append(self._hunt(waiting.popleft(), whole, enough))
-                self.pool.want(hunts[-1].next())
-            hunt = hunts.popleft()
-            if (problem := self.pool.open(hunt.configuration).problem) is not None:
-                hunt.found.problems = [f"it cannot be judged: {problem}"]
-                hunt.left.clear()
-                hunt.sent.clear()
-            for sight in hunt.sent:
-                self._lay(hunt, sight, self.pool.take(hunt.request(sight)))
-            if more := hunt.next():
-                self.pool.want(more)
-                hunts.append(hunt)
-            else:
-                self.pool.leave(hunt.configuration)
-                yield hunt.found
+    def run(self, faults: Iterable[Fault], whole: bool = False) -> Iterator[Found]:
+        """What comes of each fault, where it may show in the chapters that it names; `whole`: in all that there is."""
+        hunts = deque[Hunt]()
+        for fault in faults:
+            hunts.append(self._hunt(fault, whole))
+            self.pool.want(hunts[-1].sights)
+            if len(hunts) > AHEAD:
+                yield self._found(hunts.popleft())
+        while hunts:
+            yield self._found(hunts.popleft())
 
     def late(self) -> dict[str, list[str]]:
         """Ends the hosts in order: by fault, what its hosts did when all seemed over."""
@@ -199,12 +170,19 @@ class Matrix:
         self.pool.leave(self.configuration)
         return broken
 
-    def _hunt(self, fault: Fault, whole: bool, enough: int | None) -> Hunt:
-        sights = [sight for sight in self.sights.values() if whole or sight.of(fault)]
+    def _hunt(self, fault: Fault, whole: bool) -> Hunt:
         it = replace(self.configuration, subject=f"{self.configuration.subject}:{fault.name}")
-        if enough is None:
-            return Hunt(Found(fault), it, deque(sights), len(sights))
-        return Hunt(Found(fault), it, deque(mixed(sights, named(fault))), enough)
+        asked = [sight for sight in self.sights.values() if whole or sight.of(fault)]
+        return Hunt(Found(fault), it, {replace(sight.request, configuration=it): sight for sight in asked})
+
+    def _found(self, hunt: Hunt) -> Found:
+        if (problem := self.pool.open(hunt.configuration).problem) is not None:
+            hunt.found.problems = [f"it cannot be judged: {problem}"]
+        else:
+            for request, sight in hunt.sights.items():
+                self._lay(hunt, sight, self.pool.take(request))
+        self.pool.leave(hunt.configuration)
+        return hunt.found
 
     def _lay(self, hunt: Hunt, sight: Sight, outcome: Outcome) -> None:
         """Lays what a fault shows beside what the model shows."""
@@ -227,14 +205,6 @@ class Matrix:
 
     def _judge(self, sight: Sight, outcome: Outcome) -> dict[str, Judged]:
         return judge(sight.spoken.values(), outcome, self.column.hello.capabilities)
-
-
-def mixed(sights: Iterable[Sight], rules: Iterable[str]) -> list[Sight]:
-    """The observations in an order that starts everywhere, and soon comes to each of these rules."""
-    shuffled = sorted(sights, key=lambda it: sha256(f"{it.request.probe} {it.request.id}".encode()).digest())
-    lists = [[it for it in shuffled if rule in it.spoken] for rule in rules] + [shuffled]
-    each = (it for row in zip_longest(*lists) for it in row if it is not None)
-    return list({it.request: it for it in each}.values())
 
 
 def contradicts(rule: Rule, case: Case, outcome: Outcome) -> bool:
