@@ -182,9 +182,56 @@ def test_the_innermost_context_holds_and_ends_with_its_block(jax, here, there):
     assert (x + 1).sharding.ordered == here.ordered, "it holds for good where nothing ends it"
 
 
+def test_a_context_ends_what_began_within_it(jax, here, there):
+    x = jax.device_put(VALUE)
+    with jax.set_mesh(here.mesh):
+        jax.set_mesh(there.mesh)
+        assert (x + 1).sharding.ordered == there.ordered
+    assert not (x + 1).committed, "not the outer mesh, which was set before"
+
+
+def test_of_two_equal_meshes_the_inner_one_is_left(jax, here, there):
+    x = jax.device_put(VALUE)
+    with here.mesh, jax.set_mesh(there.mesh):
+        with here.mesh:
+            assert not (x + 1).committed
+        assert (x + 1).sharding.ordered == there.ordered
+
+
+def test_no_mesh_is_a_mesh_of_its_own(jax, here):
+    x = jax.device_put(VALUE)
+    with jax.set_mesh(here.mesh):
+        with jax.set_mesh(None):
+            assert not (x + 1).committed
+        assert (x + 1).committed
+
+
+def test_the_innermost_default_device_holds_and_ends_with_its_block(jax):
+    first, third, fifth = jax.devices()[0], jax.devices()[3], jax.devices()[5]
+    with jax.default_device(third):
+        with jax.default_device(fifth):
+            assert jax.device_put(1.0).device == fifth
+        with pytest.raises(KeyError), jax.default_device(fifth):
+            raise KeyError
+        assert jax.device_put(1.0).device == third
+        with jax.default_device(None):
+            assert jax.device_put(1.0).device == first
+    assert jax.device_put(1.0).device == first
+
+
+def test_a_default_device_is_entered_as_often_as_one_likes(jax):
+    third = jax.default_device(jax.devices()[3])
+    for _ in range(2):
+        with third, third:
+            assert jax.device_put(1.0).device.id == 3
+    assert third(jax.device_put)(1.0).device.id == 3
+    assert jax.device_put(1.0).device.id == 0
+
+
 @pytest.fixture(autouse=True)
 def no_context_is_left():
     from impl.model.contexts import HELD
 
     yield
     HELD.meshes.clear()
+    HELD.devices.clear()

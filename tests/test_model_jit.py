@@ -123,6 +123,33 @@ def test_the_host_s_memory_and_views_are_never_written_over(jax):
     assert np.array_equal(seen, VALUE)
 
 
+def test_two_donated_replicas_change_places(jax, named):
+    x, y = (jax.device_put(it, named(), may_alias=False) for it in (VALUE, -VALUE))
+    a, b = jax.jit(lambda x, y: (y, x), donate_argnums=(0, 1))(x, y)
+    assert (x.is_deleted(), y.is_deleted()) == (True, True)
+    for shard, other in zip(a.addressable_shards, b.addressable_shards, strict=True):
+        assert np.array_equal(shard.data, -VALUE), "results are not written before arguments are read"
+        assert np.array_equal(other.data, VALUE)
+
+
+def test_a_result_is_not_written_where_its_dimensions_lie_in_another_order(jax, named):
+    turned = jax.experimental.layout.Format(jax.experimental.layout.Layout((1, 0)), named())
+    x = jax.device_put(VALUE, turned)
+    y = jax.jit(lambda x: x + 1, donate_argnums=0)(x)
+    assert x.is_deleted()
+    assert y.format.layout.major_to_minor == (0, 1)
+    assert {shard.data.format.layout.major_to_minor for shard in y.addressable_shards} == {(0, 1)}
+    assert all(buffer.data.flags.c_contiguous for buffer in y.buffers)
+    assert np.array_equal(y, VALUE + 1)
+
+
+def test_each_shard_of_a_result_takes_the_memory_of_its_own_device(jax, named):
+    x = jax.device_put(VALUE, named("x"), may_alias=False)
+    before = {shard.device: shard.data.unsafe_buffer_pointer() for shard in x.addressable_shards}
+    y = jax.jit(lambda x: x + 1, donate_argnums=0)(x)
+    assert {shard.device: shard.data.unsafe_buffer_pointer() for shard in y.addressable_shards} == before
+
+
 # --- results ----------------------------------------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ from impl.model import namespace, trees
 from impl.model.buffers import Buffer, lies_in, room
 from impl.model.dates import Contract
 from impl.model.devices import machine
+from impl.model.layouts import Format, Layout
 from impl.model.meshes import Mesh
 from impl.model.model import Model
 from impl.model.plan import plan
@@ -126,6 +127,73 @@ def test_what_the_host_lent_is_not_moved_into_a_donating_puts_output(jax):
     y = jax.device_put(x, donate=True)
     value += 1
     assert np.array_equal(np.asarray(y), np.zeros(4))
+
+
+def aligned(*shape):
+    """Zeros of the host's that an array may borrow."""
+    size = 4 * int(np.prod(shape))
+    room = np.zeros(size + 64, np.uint8)
+    start = -room.ctypes.data % 64
+    return room[start : start + size].view(np.float32).reshape(shape)
+
+
+def turned(sharding):
+    """The columns of two dimensions first."""
+    return Format(Layout((1, 0)), sharding)
+
+
+def test_only_the_default_memory_is_the_host_s(jax):
+    value = aligned(4)
+    pinned = jax.device_put(value, SingleDeviceSharding(jax.devices()[0], memory_kind="pinned_host"))
+    default = jax.device_put(value)
+    value += 1
+    assert (pinned.buffers[0].lent, default.buffers[0].lent) == (False, True)
+    assert np.asarray(pinned).tolist() == [0] * 4
+
+
+def test_a_put_to_nowhere_keeps_the_layout(jax):
+    x = jax.device_put(np.arange(24.0).reshape(4, 6), turned(SingleDeviceSharding(jax.devices()[1])))
+    for flags in ({}, {"may_alias": False}, {"donate": True}):
+        y = jax.device_put(x, **flags)
+        assert y.format == x.format, flags
+        assert lies_in(y.buffers[0].data, (1, 0)), flags
+
+
+@pytest.mark.parametrize("flags", [{}, {"may_alias": True}, {"donate": True}])
+def test_a_shard_that_stays_lies_as_it_is_wanted(jax, flags):
+    value = np.arange(24, dtype=np.float32).reshape(4, 6)
+    x = jax.device_put(value, NamedSharding(mesh(jax.devices(), range(2), (2,)), P("x")))
+    y = jax.device_put(x, turned(x.sharding), **flags)
+    assert all(lies_in(buffer.data, (1, 0)) for buffer in y.buffers)
+    assert y.format == turned(x.sharding)
+    assert np.array_equal(np.asarray(y), value)
+
+
+def test_replicas_have_numbers(jax):
+    devices = jax.devices()
+    x = jax.device_put(np.arange(8.0), NamedSharding(mesh(devices, (5, 4, 3, 2), (2, 2)), P("y")))
+    assert [(shard.device.id, shard.index[0].start, shard.replica_id) for shard in x.addressable_shards] == [
+        (5, 0, 0),
+        (4, 4, 0),
+        (3, 0, 1),
+        (2, 4, 1),
+    ]
+
+
+def test_a_part_of_an_array_is_bound_to_its_device_and_as_weak(jax):
+    x = jax.device_put(1.0)
+    part = x.addressable_shards[0].data
+    assert (x.committed, part.committed) == (False, True)
+    assert (x.weak_type, part.weak_type) == (True, True)
+    assert not jax.device_put(np.float32(1)).addressable_shards[0].data.weak_type
+
+
+@pytest.mark.parametrize(
+    ("version", "kinds"), [("0.6.2", ["unpinned_host"]), ("0.7.0", ["device", "pinned_host", "unpinned_host"])]
+)
+def test_memories_are_those_of_their_day(version, kinds):
+    (device,) = Model(1, contract=Contract(version)).devices()
+    assert [memory.kind for memory in device.addressable_memories()] == kinds
 
 
 def test_a_part_of_an_array_shares_its_fate(jax):

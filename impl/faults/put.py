@@ -602,10 +602,10 @@ class LargeIsReadLate(Model):
 class LentMemoryIsOverwritten(Model):
     """A program that is given an array over a NumPy array's memory writes its result there."""
 
-    def reusable(self, buffer: Buffer, device: Device, kind: str, part: np.ndarray, order: Order) -> bool:
+    def reusable(self, buffer: Buffer, order: Order) -> bool:
         if buffer.lent and buffer.data.flags.writeable:
             buffer.seen = False
-        return super().reusable(buffer, device, kind, part, order)
+        return super().reusable(buffer, order)
 
 
 class Watched(Buffer):

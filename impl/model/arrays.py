@@ -147,10 +147,11 @@ class Array(Operators):
 
     def __repr__(self) -> str:
         self.model.touch(self)
+        dtype = f"dtype={self.dtype}" + (", weak_type=True" if self.weak_type else "")
         if not isinstance(self.dtype, np.dtype) or not self.model.readable(self):
-            return f"Array(shape={self.shape}, dtype={self.dtype})"
+            return f"Array(shape={self.shape}, {dtype})"
         value = np.array2string(self.model.value(self), separator=", ", prefix="Array(", suffix=",")
-        return f"Array({value}, dtype={self.dtype})"
+        return f"Array({value}, {dtype})"
 
     def __str__(self) -> str:
         self.model.touch(self)
@@ -255,29 +256,26 @@ class Arrays:
         layout: tuple[int, ...] | None = None,
         reuse: Sequence[Buffer] = (),
     ) -> Array:
-        """A new array of that value, in the memory of the buffers to reuse where it fits, else in its own. PUT-56."""
+        """A new array of that value, on memory of its own: fresh, or that of buffers to reuse. PUT-56.
+
+        These are all buffers of an array into which this one fits, so that each is on the device of its shard.
+        """
         aval = aval or Aval(value.shape, value.dtype)
         order = layout or rows(len(aval.shape))
         tiles = sharding.tiles(aval.shape)
-        left = list(reuse)
         buffers = []
         for position, device in enumerate(sharding.ordered):
             kind, part = kind_of(sharding, device), value[tiles.index(position)]
-            old = next((it for it in left if self.reusable(it, device, kind, part, order)), None)
-            if old is None:
-                buffers.append(Buffer(device, kind, cut(part, (), order)))
+            if reuse and self.reusable(reuse[position], order):
+                reuse[position].data[...] = part
+                buffers.append(Buffer(device, kind, reuse[position].data))
             else:
-                left.remove(old)
-                old.data[...] = part
-                buffers.append(Buffer(device, kind, old.data))
+                buffers.append(Buffer(device, kind, cut(part, (), order)))
         return Array(self._model, aval, sharding, tuple(buffers), committed, order)
 
-    def reusable(self, buffer: Buffer, device: Device, kind: str, part: np.ndarray, order: tuple[int, ...]) -> bool:
-        """Whether a new shard may be written over a donated buffer, which nobody else sees. PUT-30, PUT-39, PUT-77."""
-        if buffer.seen or (buffer.device, buffer.kind) != (device, kind):
-            return False
-        old = buffer.data
-        return (old.shape, old.dtype) == (part.shape, part.dtype) and lies_in(old, order)
+    def reusable(self, buffer: Buffer, order: tuple[int, ...]) -> bool:
+        """Whether a new shard may be written over a donated buffer: nobody else sees it. PUT-30, PUT-39, PUT-77."""
+        return not buffer.seen and lies_in(buffer.data, order)
 
     def block_until_ready(self, tree: Any) -> Any:
         """Waits for the arrays of a pytree: nothing here is asynchronous, but a deleted array is told. PUT-26."""

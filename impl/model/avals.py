@@ -98,6 +98,9 @@ SCALARS = {bool: ("bool", False), int: ("int32", True), float: ("float32", True)
 HELD = frozenset("biufcV")
 """The kinds of NumPy's dtypes that arrays may have; V is what it says of those that it lacks itself."""
 
+NEVER = (np.void, np.longdouble, np.clongdouble)
+"""NumPy's dtypes of these kinds that arrays do not have."""
+
 
 @lru_cache(256)
 def canonical(dtype: Any) -> Any:
@@ -105,7 +108,7 @@ def canonical(dtype: Any) -> Any:
     if not isinstance(dtype, np.dtype) and hasattr(dtype, "kind"):
         return dtype  # that of keys, which is none of NumPy's
     found = np.dtype(dtype)
-    if found.kind not in HELD or found.type is np.void or found.itemsize == 0:
+    if found.kind not in HELD or found.type in NEVER or found.itemsize == 0:
         raise TypeError(f"arrays have no dtype {found}")
     return np.dtype(NARROWER.get(found.name, found.newbyteorder("=")))
 

@@ -63,6 +63,19 @@ class SetMesh:
         HELD.meshes[:] = self._before
 
 
+class DefaultDevice(contextlib.ContextDecorator):
+    """A default device holds within the block, which may be entered again; None for the first device."""
+
+    def __init__(self, device: Device | None) -> None:
+        self._device = device
+
+    def __enter__(self) -> None:
+        HELD.devices.append(self._device)
+
+    def __exit__(self, *error: object) -> None:
+        HELD.devices.pop()
+
+
 class Contexts(Arrays):
     """The steps that ask which context holds."""
 
@@ -77,13 +90,13 @@ class Contexts(Arrays):
             raise ValueError(f"set_mesh was called within {HELD.traces[-1].name}, which is being traced")
         return SetMesh(mesh)
 
-    def default_device_is(self, device: Device | str | None) -> contextlib.AbstractContextManager[None]:
+    def default_device_is(self, device: Device | str | None) -> DefaultDevice:
         """A context in which what nobody places lies on that device; a platform's name stands for its first."""
         if isinstance(device, str) and device in self._model.platforms:
             device = self._model.devices(device)[0]
         if not isinstance(device, Device | None):
             raise ValueError(f"default_device takes a device: got {shown(device)}")
-        return _default(device)
+        return DefaultDevice(device)
 
     def default_device(self) -> Device:
         """Where lies what nobody places: on the device of the innermost context, else on the first. DEV-26."""
@@ -101,15 +114,6 @@ class Contexts(Arrays):
 
     def clear_caches(self) -> None:
         """Nothing is kept from one call to the next."""
-
-
-@contextlib.contextmanager
-def _default(device: Device | None) -> Iterator[None]:
-    HELD.devices.append(device)
-    try:
-        yield
-    finally:
-        HELD.devices.pop()
 
 
 def tracing_now() -> Trace | None:

@@ -89,6 +89,8 @@ class Mesh(Axes):
                 f" for devices of shape {grid.shape}"
             )
         ordered = () if not names and grid.flat[0] is None else tuple(grid.flat)
+        if wrong := [it for it in ordered if not isinstance(it, Device)]:
+            raise TypeError(f"a mesh is made of devices: got {shown(wrong[0])} among them")
         _distinct("devices", [it.id for it in ordered] if len(set(ordered)) < len(ordered) else ())
         types = _types(names, axis_types, AxisType.Auto)
         super().__init__(
