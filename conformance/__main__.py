@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import sys
 from pathlib import Path
 
@@ -80,6 +82,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         status: int = options.do(options)
+        sys.stdout.flush()
         return status
     except Mistake as mistake:
         print(f"python -m conformance: {mistake}", file=sys.stderr)
@@ -87,6 +90,10 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("python -m conformance: interrupted", file=sys.stderr)
         return 130
+    except BrokenPipeError:
+        with contextlib.suppress(OSError):  # what is still buffered goes nowhere, so that the end is silent
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
 
 
 def _search(options: argparse.Namespace) -> int:

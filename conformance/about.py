@@ -28,10 +28,11 @@ SOME = 3  # cases that are named
 
 def about(package: str, id: str) -> int:
     """Prints everything that is known of a rule."""
+    id = id.upper()
     folder = Path(import_module(package).__path__[0])
     contract = rules.load(folder / "contract")
     if id not in contract.rules:
-        near = ", ".join(get_close_matches(id.upper(), contract.rules, 3, 0.4)) or "none"
+        near = ", ".join(get_close_matches(id, contract.rules, 3, 0.4)) or "none"
         raise Mistake(f"there is no rule {id}; near it: {near}")
     rule = contract.rules[id]
     stem, chapter = next((stem, it) for stem, it in contract.chapters.items() if it.chapter == rule.chapter)

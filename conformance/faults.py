@@ -40,7 +40,7 @@ def faults(package: str, names: Sequence[str], whole: bool) -> int:
     if broken:
         print("\n".join(_wrap(f"THE MODEL deviates in {len(broken):,} of its cells, such as {broken[0]}")))
     cells = sum(len(names) for found in results.values() for names in found.cells.values())
-    said = f"{len(results) - len(wrong)} of {len(results)} faults are found out by the rules that they name"
+    said = f"{len(results) - len(wrong)} of {len(results)} faults are as they say"
     more = f"; NOT as they say: {', '.join(wrong)}" if wrong else ""
     print("\n".join(_wrap(f"{said}, in {cells:,} cells and {time.monotonic() - started:.0f} s{more}.")))
     return 1 if wrong or broken else 0
@@ -60,7 +60,7 @@ def choose(package: str, names: Sequence[str]) -> list[Fault]:
     for name in names:
         if name not in there:
             near = ", ".join(get_close_matches(name, there, 3, 0.5)) or "none"
-            raise Mistake(f"there is no fault {name}; near it: {near}; --list lists them all")
+            raise Mistake(f"there is no fault {name or repr(name)}; near it: {near}; --list lists them all")
     if not there:
         raise Mistake(f"{package} has no faults")
     return [there[name] for name in dict.fromkeys(names)] or [*there.values()]

@@ -49,8 +49,9 @@ TOY-01 MUST: A toy is right.
     )
     assert "waiver   TOY-02/crash of toy.subject >=0.5, crash: Toys break." in toy("TOY-02")
     assert '  expects  side = "left" (left) or side = "right" (right), where does = fine |\n' in toy("TOY-04")
-    with pytest.raises(Mistake, match="there is no rule toy-01; near it: TOY-01"):
-        toy("toy-01")
+    assert toy("toy-01") == toy("TOY-01")
+    with pytest.raises(Mistake, match="there is no rule TOY-11; near it: TOY-01"):
+        toy("toy-11")
 
 
 def test_a_place_is_told_by_the_innermost_function_or_class(tmp_path):

@@ -52,6 +52,24 @@ def test_a_target_that_there_is_not(run):
         alone.run("toy", CELL.format("TOY-01", "fine").replace("cpu8", "cpu99999"), sys.executable)
 
 
+@pytest.mark.parametrize(
+    ("column", "complaint"),
+    [
+        ("toy.subject-1.0-cpu8-sharpy", "its partitioner, sharpy, is none of shardy, gspmd"),
+        ("fault.no_such-0.12.0-cpu8-shardy", "subject fault:no_such: there is no fault no_such"),
+        ("model.0.3.0-0.3.0-cpu8-shardy", "subject model:0.3.0: no contract of 0.3.0"),
+    ],
+)
+def test_a_column_that_there_is_not(run, column, complaint):
+    with pytest.raises(Mistake, match=complaint):
+        alone.run("toy", f"TOY-01[fine]@{column}", sys.executable)
+
+
+def test_a_subject_that_there_is_not(run):
+    with pytest.raises(Mistake, match="subject stock:x: stock takes no argument"):
+        run("TOY-01", "fine", subject="stock:x")
+
+
 def test_breakpoints_work(run, tmp_path):
     code = (
         f"from conformance.kit import alone; alone.run('toy', {CELL.format('TOY-01', 'pause')!r}, {sys.executable!r})"
@@ -112,3 +130,12 @@ def test_the_command_line():
     assert told.returncode == 2
     assert told.stderr.count("\n") == 1
     assert told.stderr.startswith("python -m conformance: ")
+
+
+def test_a_reader_that_leaves_early_ends_it_in_silence():
+    reads, writes = os.pipe()
+    os.close(reads)
+    with os.fdopen(writes, "wb") as gone:
+        command = [sys.executable, "-m", "conformance", "rule", "PUT-17"]
+        told = subprocess.run(command, cwd=ROOT, stdout=gone, stderr=subprocess.PIPE, text=True)
+    assert (told.returncode, told.stderr) == (141, "")

@@ -91,14 +91,24 @@ def test_a_fault_that_hangs(toy, monkeypatch):
     assert found["stuck"].wrong == []
 
 
+def test_a_fault_that_always_hangs_or_dies_is_given_up_and_the_others_are_judged(toy, monkeypatch):
+    monkeypatch.setattr(kills, "PATIENCE", 0.3)
+    monkeypatch.setitem(kills.ENOUGH, "crashed", ("dies", 2))
+    faults = (("stuck", "stall", ("TOY-05",)), ("deadly", "crash", ("TOY-05",)), ("mistaken", "wrong", ("TOY-01",)))
+    _, found = hunt(toy(*faults, cases=("fine", "other", "calm", "more", "still")))
+    assert found["stuck"].wrong == [f"hangs at TOY-01[calm]{AT.format('stuck')}; given up after 3 observations"]
+    assert found["deadly"].wrong == [f"dies at TOY-01[other]{AT.format('deadly')}; given up after 2 observations"]
+    assert (found["mistaken"].wrong, found["mistaken"].observed) == ([], 5)
+
+
 def test_a_fault_that_cannot_be_judged_is_a_problem_of_its_own(toy, tmp_path):
     package = toy(("mistaken", "wrong", ("TOY-01",)), ("broken", "wrong", ("TOY-01",)))
     home = tmp_path / "toy" / "faults.py"
     home.write_text(home.read_text().replace("    toy = Toy(", "    assert name != 'broken', 'no'\n    toy = Toy("))
     _, found = hunt(package)
     assert found["mistaken"].wrong == []
-    problem, *_ = found["broken"].wrong
-    assert problem == "it cannot be judged: subject toy.faults does not start: AssertionError: no"
+    problem = "it cannot be judged: subject toy.faults:broken does not start: AssertionError: no"
+    assert found["broken"].wrong == [problem]
 
 
 def test_a_model_that_does_not_keep_its_contract(toy, capsys):
@@ -108,7 +118,7 @@ def test_a_model_that_does_not_keep_its_contract(toy, capsys):
     assert "THE MODEL deviates in 1 of its cells, such as TOY-01[wrong]@toy.subject-1.0-cpu8-shardy" in out.replace(
         "\n ", ""
     )
-    assert "1 of 1 faults are found out" in out
+    assert "1 of 1 faults are as they say" in out
 
 
 def test_what_is_printed(toy, capsys):
@@ -125,7 +135,7 @@ secret
   NOT AS IT SAYS: not found out by TOY-02
   NOT AS IT SAYS: breaks, and does not say so, TOY-01
 
-1 of 2 faults are found out by the rules that they name, in 6"""
+1 of 2 faults are as they say, in 6"""
     )
     assert said.err.splitlines()[2:] == [
         "[1/2] mistaken: found out, 3 observations",
@@ -136,6 +146,16 @@ secret
     assert capsys.readouterr().out.endswith("secret: TOY-02\n    It does something else.\n")
     with pytest.raises(Mistake, match="there is no fault mistake; near it: mistaken; --list lists them all"):
         command.faults(package, ["mistake"], False)
+    with pytest.raises(Mistake, match="there is no fault ''; near it: none"):
+        command.faults(package, [""], False)
+
+
+def test_a_fault_that_is_written_wrongly_is_one_line(toy, tmp_path):
+    package = toy(("mistaken", "wrong", ("TOY-01",)))
+    home = tmp_path / "toy" / "faults.py"
+    home.write_text(home.read_text() + "\n\nraise ValueError('fault bent names TOY-01 twice')\n")
+    with pytest.raises(Mistake, match="fault bent names TOY-01 twice"):
+        command.listed(package, [])
 
 
 def test_the_registry_of_faults(monkeypatch):

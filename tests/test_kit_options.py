@@ -43,6 +43,11 @@ def test_subjects_without_jax_stay_in_this_python_and_are_judged_once():
     ]
 
 
+@pytest.mark.parametrize("version", ["0.4.32", "0.10.2", "0.12.0", "0.12.0.1"])
+def test_the_model_keeps_the_contract_as_of_a_version(version):
+    assert ask(subjects=[f"model:{version}"]).configurations[0].argument == version
+
+
 def test_rules_are_chosen_by_pattern():
     asked = ask(rules=["PUT-*2", "ORD-01"])
     assert [rule for rule in RULES if asked.chosen(rule)] == ["PUT-02", "ORD-01"]
@@ -74,6 +79,12 @@ def test_a_python_is_found_by_path_or_name_and_stays_the_link_that_it_is(tmp_pat
         ({"subjects": ["a", "b", "a"]}, "--subject a is given twice; give each subject once"),
         ({"subjects": ["fault"]}, "--subject fault: which one? write fault:NAME; python -m conformance faults --list"),
         ({"subjects": ["fault:no_such"]}, "--subject fault:no_such: there is no fault no_such; python -m conformance"),
+        ({"subjects": ["impl.faults:no_such"]}, "--subject impl.faults:no_such: there is no fault no_such; python -m"),
+        ({"subjects": ["stock:x"]}, "--subject stock:x: stock takes no argument: got stock:x"),
+        *(
+            ({"subjects": [f"model:{it}"]}, f"model:{it}: no contract of {it}: name a version of JAX from 0.4.32 to")
+            for it in ("0.3.0", "0.4.31", "0.12.1", "99.0.0", "00.12.0", "0.12.00", "0.12.0.0", "0.12", "1", "nonsense")
+        ),
         ({"pythons": ["/no/python"]}, "--subject-python /no/python: there is no such program"),
         ({"pythons": [sys.executable, sys.executable]}, "is given twice"),
         ({"target": "cpu:1\u0663"}, "unknown; give cpu:N, such as cpu:8"),

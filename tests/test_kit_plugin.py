@@ -189,6 +189,16 @@ def test_rules_need_faults_where_a_contract_has_them(toy):
     }
 
 
+@pytest.mark.parametrize("more", [(), ("-n", "2")])
+def test_a_fault_that_is_written_wrongly_is_one_line_and_red(toy, more):
+    suite = toy("fine", faults=["'mistaken', 'wrong', ('TOY-01',)"])
+    home = suite.path / "faults.py"
+    home.write_text(home.read_text() + "\nraise ValueError('fault bent names TOY-01 twice')\n")
+    run = suite.run("toy", *more)
+    assert [(line["gate"], line["text"]) for line in run.of("gate")] == [("faults", "fault bent names TOY-01 twice")]
+    assert run.result.ret == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "collected", "observed"),
     [

@@ -15,9 +15,9 @@ from impl.host import Configuration, Hello, Outcome, Request, foreground
 from . import rules, waivers
 from .cases import Case, Judgement
 from .cells import Layout, Look, lay_out
-from .columns import CellName, Column, parse, target_problem
+from .columns import PARTITIONERS, CellName, Column, parse, target_problem
 from .explain import explain
-from .options import executable, holder, holds_jax
+from .options import executable, holder, holds_jax, subject_problem
 from .rules import Contract, Rule
 from .run import Result, unobserved
 from .strict import Mistake
@@ -43,9 +43,13 @@ def find(package: str, name: str, python: str, subject: str | None, take: Take) 
         raise Mistake(f"{name} is no cell name; one is PUT-04[CASE]@stock-0.10.2-cpu8-shardy, CASE a case's id")
     if wrong := target_problem(asked.target):
         raise Mistake(f"{name}: its target, {asked.target}, is wrong: {wrong}")
+    if asked.partitioner not in PARTITIONERS:
+        raise Mistake(f"{name}: its partitioner, {asked.partitioner}, is none of {', '.join(PARTITIONERS)}")
+    subject = subject or asked.subject
+    if wrong := subject_problem(subject):
+        raise Mistake(f"subject {subject}: {wrong}")
     rule, layout = _find(package, contract, asked)
     case, together, questions = _case(layout, rule, asked.case)
-    subject = subject or asked.subject
     configuration = Configuration(subject, holder(subject, executable(python)), asked.target, asked.partitioner)
     judgement = layout.judgement
     request = Request(configuration, judgement.probe, case.id, case.data(), judgement.limit)

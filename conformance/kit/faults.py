@@ -14,6 +14,7 @@ from typing import Protocol
 from impl.host import home
 
 from .rules import Chapter, Contract
+from .strict import Mistake
 
 
 class Fault(Protocol):
@@ -37,11 +38,17 @@ class Fault(Protocol):
 
 
 def table(package: str) -> Mapping[str, Fault] | None:
-    """The faults of the contract in a package, by their names; None where it has no such subject."""
+    """The faults of the contract in a package, by their names; None where it has no such subject.
+
+    A `Mistake` about the first one that cannot be.
+    """
     subject: str | None = getattr(import_module(package), "FAULTS", None)
     if subject is None:
         return None
-    faults: Mapping[str, Fault] = import_module(home(subject) or subject).FAULTS
+    try:
+        faults: Mapping[str, Fault] = import_module(home(subject) or subject).FAULTS
+    except ValueError as error:
+        raise Mistake(str(error)) from error
     return faults
 
 

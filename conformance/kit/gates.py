@@ -15,6 +15,7 @@ from .cells import Cell, Layout
 from .columns import Column
 from .records import Line, gate
 from .rules import Chapter, Contract
+from .strict import Mistake
 from .waivers import Waivers
 
 
@@ -88,8 +89,8 @@ def check(
         yield from _waivers(waivers, module, extent)
     if not narrowed:
         yield from _files(contract, modules)
-    if whole and package is not None and (known := faults.table(package)) is not None:
-        yield from _faults(contract, modules, known)
+    if whole and package is not None:
+        yield from _faults(contract, modules, package)
     for waiver in waivers.expired:
         if waiver.rule in extent.rules():
             text = f"waiver {waiver.id} expired on {waiver.expires}: judge it again, then renew or remove it"
@@ -156,8 +157,15 @@ def _waivers(waivers: Waivers, module: Module, extent: Extent) -> Iterator[Line]
                     yield gate("unmatched waiver", text)
 
 
-def _faults(contract: Contract, modules: Collection[Module], known: Mapping[str, faults.Fault]) -> Iterator[Line]:
+def _faults(contract: Contract, modules: Collection[Module], package: str) -> Iterator[Line]:
     """Rules and faults, both ways: a rule that nothing breaks may have cases that find nothing."""
+    try:
+        known = faults.table(package)
+    except Mistake as mistake:
+        yield gate("faults", str(mistake))
+        return
+    if known is None:
+        return
     for rule in faults.unbroken((module.chapter for module in modules if module.chapter is not None), known):
         text = f"{rule} has no fault: write one that breaks it, and see that its cases find it out"
         yield gate("rule without fault", text)

@@ -6,8 +6,9 @@ takes wrongly, there is nothing to observe; where both show the same, nothing to
 
 from __future__ import annotations
 
+import math
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -27,6 +28,8 @@ from .verdicts import DEVIATING, HELD, Judged, agrees, judge, known, legal
 TARGET, PARTITIONER = "cpu:8", "shardy"
 AHEAD = 2  # faults that have hosts beside the one that is judged
 PATIENCE = 30.0  # seconds after which a fault is called hung
+ENOUGH = {"hung": ("hangs", 3), "crashed": ("dies", 30)}
+"""What a fault may do so often; then it is given up, for each time takes long."""
 
 
 @dataclass
@@ -55,7 +58,11 @@ class Found:
     killed: set[str] = field(default_factory=set)
     observed: int = 0
     problems: list[str] = field(default_factory=list)
-    """Why it could not be judged."""
+    """What is wrong beside the rules."""
+    given_up: str | None = None
+    """Why it was not judged to the end: what was not found is not known."""
+    ended: Counter[str] = field(default_factory=Counter)
+    """How often its hosts were hung, crashed, ..., where the model's was not."""
 
     @property
     def survived(self) -> list[str]:
@@ -75,6 +82,8 @@ class Found:
     @property
     def wrong(self) -> list[str]:
         """Everything that is not as the fault says, each in a line."""
+        if self.given_up is not None:
+            return [self.given_up, *self.problems]
         told = [(self.survived, "not found out by"), (self.stale, "does not break, as it says,")]
         told += [(self.surprises, "breaks, and does not say so,")]
         return self.problems + [f"{what} {', '.join(ids)}" for ids, what in told if ids]
@@ -177,10 +186,11 @@ class Matrix:
 
     def _found(self, hunt: Hunt) -> Found:
         if (problem := self.pool.open(hunt.configuration).problem) is not None:
-            hunt.found.problems = [f"it cannot be judged: {problem}"]
-        else:
-            for request, sight in hunt.sights.items():
-                self._lay(hunt, sight, self.pool.take(request))
+            hunt.found.given_up = f"it cannot be judged: {problem}"
+        for request, sight in hunt.sights.items():
+            if hunt.found.given_up is not None:
+                break
+            self._lay(hunt, sight, self.pool.take(request))
         self.pool.leave(hunt.configuration)
         return hunt.found
 
@@ -190,9 +200,10 @@ class Matrix:
         found.observed += 1
         if _facts(outcome) == sight.facts:
             return
+        column = replace(self.column, configuration=hunt.configuration).name
         for id, judged in self._judge(sight, outcome).items():
             rule, case = sight.spoken[id]
-            name = cell_name(id, sight.request.id, replace(self.column, configuration=hunt.configuration).name)
+            name = cell_name(id, sight.request.id, column)
             if judged.verdict not in DEVIATING | HELD:  # not of the fault's doing
                 found.problems = found.problems or [f"{judged.verdict} in {name}: {judged.reason}"]
             elif judged.verdict in DEVIATING and id in sight.held:
@@ -202,6 +213,11 @@ class Matrix:
                     cells.insert(0, name)  # the first that finds it out
                 else:
                     cells.append(name)
+        found.ended[outcome.status] += 1
+        does, often = ENOUGH.get(outcome.status, ("", math.inf))
+        if found.ended[outcome.status] >= often:
+            cell = cell_name(next(iter(sight.spoken)), sight.request.id, column)
+            found.given_up = f"{does} at {cell}; given up after {found.observed:,} observations"
 
     def _judge(self, sight: Sight, outcome: Outcome) -> dict[str, Judged]:
         return judge(sight.spoken.values(), outcome, self.column.hello.capabilities)

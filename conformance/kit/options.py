@@ -10,9 +10,10 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from importlib import import_module
 from pathlib import Path
 
-from impl.host import Configuration
+from impl.host import Configuration, home
 
 from .columns import PARTITIONERS, target_problem
 from .rules import Contract
@@ -53,8 +54,7 @@ def options(
 ) -> Options:
     """The options, or a `Mistake` about the first one that cannot be."""
     for subject in subjects:
-        if wrong := subject_problem(subject):
-            raise Mistake(f"--subject {subject}: {wrong}")
+        check_subject(subject)
     if len(set(subjects)) < len(subjects):
         raise Mistake(f"--subject {_twice(subjects)} is given twice; give each subject once")
     if wrong := target_problem(target):
@@ -79,19 +79,31 @@ def options(
     return Options(configurations, tuple(rules), cell_timeout, hosts, record)
 
 
+def check_subject(subject: str) -> None:
+    """A `Mistake` about --subject where there is none such."""
+    if wrong := subject_problem(subject):
+        raise Mistake(f"--subject {subject}: {wrong}")
+
+
 def subject_problem(subject: str) -> str | None:
-    """Why there is no such subject, as far as can be told before its process starts."""
+    """Why there is no such subject, as far as can be told before its process starts.
+
+    One of this project's own says in `check` which arguments it takes; without that it takes none. Of anybody else's,
+    its `start` decides.
+    """
     if not re.fullmatch(r"\w+(\.\w+)*(:[\w.+]+)?", subject) or len(subject) > LONGEST:
         return "give a name such as stock, or a module such as my.subject; with an argument, model:0.8.3"
     name, _, argument = subject.partition(":")
-    if name == "fault":
-        from impl import faults
-
-        try:
-            faults.find(argument)
-        except LookupError as error:
-            return str(error)
-    return None
+    module = home(name.removeprefix("impl."))
+    if module is None:
+        return None
+    try:
+        check = getattr(import_module(module), "check", None)
+        if check is not None:
+            check(argument)
+    except (LookupError, ValueError) as error:
+        return str(error)
+    return f"{name} takes no argument: got {subject}" if argument and check is None else None
 
 
 def holds_jax(subject: str) -> bool:

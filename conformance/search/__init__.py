@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis.errors import Flaky
 
 from conformance.kit.columns import Column
-from conformance.kit.options import executable, holder
+from conformance.kit.options import check_subject, executable, holder
 from conformance.kit.strict import Mistake
 from impl.host import Configuration
 
@@ -39,6 +39,7 @@ NEEDED = ("device_put.flags", "executes", "format", "memory.pinned_host", "set_m
 
 def search(subject: str, python: str, partitioner: str, examples: int, start: int) -> int:
     """Draws programs from a seed and tells each kind of difference once, shrunk; 1 if there is one."""
+    check_subject(subject)
     asked = Configuration(subject, holder(subject, executable(python)), "cpu:8", partitioner)
     held = Configuration("model", holder("model", executable(python)), "cpu:8", partitioner)
     if examples < 1:

@@ -90,6 +90,11 @@ def find(name: str) -> Fault:
     raise LookupError(f"there is no fault {name}; {f'near it: {near}; ' if near else ''}{LIST} lists them all")
 
 
+def check(name: str) -> None:
+    """LookupError, in one line, where there is no fault of that name."""
+    find(name)
+
+
 def environment(target: str) -> dict[str, str]:
     """What the model asks for."""
     from impl import model

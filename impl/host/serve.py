@@ -66,6 +66,7 @@ def serve(subject: Subject, partitioner: str, argument: str | None, probes: str,
 class Host:
     def __init__(self, subject: Subject, partitioner: str, argument: str | None, probes: str, channel: int) -> None:
         self.module, self.probes, self.channel = subject, probes, channel
+        self.name = subject.name if argument is None else f"{subject.name}:{argument}"
         self.asked = (partitioner,) if argument is None else (partitioner, argument)
         self.pid = os.getpid()
         self.rooms = (str(Path(__file__).parent), *getattr(importlib.import_module(probes), "__path__", ()))
@@ -87,7 +88,7 @@ class Host:
                 facts.update(self.subject.hello())
             except Exception as error:
                 traceback.print_exc()
-                what = "no devices" if isinstance(error, RuntimeError) else f"subject {self.module.name} does not start"
+                what = "no devices" if isinstance(error, RuntimeError) else f"subject {self.name} does not start"
                 problem = f"{what}: {_line(error)}"
         self.send("hello", protocol=messages.VERSION, problem=problem, **facts)
         _collect()

@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     from .subject import Subject
 
 
+def check(contract: str) -> None:
+    """ValueError, in one line, where there is no contract of that version of JAX; none is the newest."""
+    from . import dates
+
+    if contract:
+        dates.check(contract)
+
+
 def environment(target: str) -> dict[str, str]:
     """The model's devices are its own; the environment only keeps NumPy from threads, which a fork would lose."""
     cpus(target)

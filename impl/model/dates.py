@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
-NEWEST = "0.12.0"
+FIRST, NEWEST = "0.4.32", "0.12.0"
+_NUMBER = "(0|[1-9][0-9]*)"
+_VERSION = rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(\.[1-9][0-9]*)?"
 
 PROMISES: dict[str, tuple[str, str | None]] = {
     "abstract_mesh": ("0.4.32", None),
@@ -29,7 +32,7 @@ PROMISES: dict[str, tuple[str, str | None]] = {
 }
 """What is promised from one version on and until before another: capabilities by their names, and defaults.
 
-The contract starts with 0.4.32. Today's spelling of a name counts, and what it was called before.
+The contract starts with FIRST. Today's spelling of a name counts, and what it was called before.
 """
 
 
@@ -43,6 +46,12 @@ class Contract:
         """Whether that is promised then."""
         since, until = PROMISES[name]
         return _key(since) <= _key(self.version) and (until is None or _key(self.version) < _key(until))
+
+
+def check(version: str) -> None:
+    """ValueError unless there is a contract as of that version of JAX, which is between FIRST and NEWEST or a patch."""
+    if not re.fullmatch(_VERSION, version) or not _key(FIRST) <= _key(version)[:3] <= _key(NEWEST):
+        raise ValueError(f"no contract of {version}: name a version of JAX from {FIRST} to {NEWEST}, such as 0.8.3")
 
 
 def _key(version: str) -> tuple[int, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import re
 from collections import Counter
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from impl.host import capabilities
 from impl.host.see import Note
 
-from . import namespace
+from . import dates, namespace
 from .dates import NEWEST, Contract
 from .model import Model
 from .see import See
@@ -66,7 +65,7 @@ class Subject:
 
 def start(devices: int, partitioner: str, contract: str = "", model: type[Model] | None = None) -> Subject:
     """The model with that many devices, under that partitioner, as of a version of JAX."""
-    if not re.fullmatch(r"(\d+\.\d+\.\d+(\.\d+)?)?", contract):
-        raise ValueError(f"no contract of {contract}: name a version of JAX, such as {NEWEST}")
+    contract = contract or NEWEST
+    dates.check(contract)
     classes = (model or Model, Model)
-    return Subject(*(it(devices, partitioner=partitioner, contract=Contract(contract or NEWEST)) for it in classes))
+    return Subject(*(it(devices, partitioner=partitioner, contract=Contract(contract)) for it in classes))
