@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from tests.bad_rows import ABSTRACT, ACCIDENT, LATER, Opaque, bad, differs, double, leaked
+from tests.bad_rows import ABSTRACT, ACCIDENT, LATER, NOT_HERE, Opaque, bad, differs, double, leaked
 from tests.input_there import VALUE
 
 PUT = {
@@ -85,6 +85,12 @@ PUT = {
     ),
     "put.bytes.order": differs("PUT-74: either is legal", "", lambda jax, a: jax.device_put(np.arange(3, dtype=">i4"))),
     "put.void": bad(lambda jax, a: jax.device_put(np.zeros(3, dtype="V4")), "dtype |V4"),
+    "put.long": bad(lambda jax, a: jax.device_put(np.longdouble(1)), f"dtype {np.dtype(np.longdouble)}"),
+    "put.long.array": bad(
+        lambda jax, a: jax.device_put(np.zeros(2, np.longdouble), a.devices[1]), f"dtype {np.dtype(np.longdouble)}"
+    ),
+    "put.long.complex": bad(lambda jax, a: jax.device_put(np.clongdouble(1)), f"dtype {np.dtype(np.clongdouble)}"),
+    "put.timedelta": bad(lambda jax, a: jax.device_put(np.timedelta64(1)), "dtype timedelta64"),
     "put.masked": bad(lambda jax, a: jax.device_put(np.ma.array([1.0, 2.0], mask=[False, True])), "masked"),
     "put.decimal": bad(lambda jax, a: jax.device_put(Decimal(1)), "of type Decimal"),
     "put.range": bad(lambda jax, a: jax.device_put(range(3)), "of type range"),
@@ -157,6 +163,13 @@ PLACES = {
     "mesh.sizes": bad(lambda jax, a: a.Mesh(np.array(a.devices), ("x", "y")), "shape (8,) | 'x' | 'y'"),
     "mesh.string": bad(lambda jax, a: a.Mesh("devices", ("x",)), "shape () | 'x'"),
     "mesh.none": bad(lambda jax, a: a.Mesh(None, ("x",)), "shape () | 'x'"),
+    "mesh.numbers": differs(LATER, "TypeError", lambda jax, a: a.Mesh(np.array([1, 2]), ("x",)), "1 of type int"),
+    "mesh.one.number": differs(
+        LATER, "TypeError", lambda jax, a: a.Mesh(np.array([a.devices[0], 3], object), ("x",)), "3 of type int"
+    ),
+    "mesh.empty.places": differs(
+        LATER, "TypeError", lambda jax, a: a.Mesh(np.array([None, None]), ("x",)), "of type NoneType"
+    ),
     "mesh.names": bad(lambda jax, a: a.Mesh(np.array(a.devices), None), "of type NoneType"),
     "mesh.ragged": bad(lambda jax, a: a.Mesh([a.devices[:2], a.devices[:1]], ("x", "y")), "shape (2,) | 'x' | 'y'"),
     "make.many": bad(
@@ -191,6 +204,9 @@ PLACES = {
     "struct.dtype": bad(lambda jax, a: a.Struct((8,), "float33"), "'float33'"),
     "struct.sharding": bad(lambda jax, a: a.Struct((8,), np.float32, sharding=3), "of type int"),
     "struct.rank": bad(lambda jax, a: a.Struct((), np.float32, sharding=a.rows), "shape () | 1 dimensions"),
+    "struct.long": differs(
+        LATER, "TypeError", lambda jax, a: a.Struct((8,), np.longdouble), f"dtype {np.dtype(np.longdouble)}"
+    ),
     "struct.none": bad(lambda jax, a: a.Struct((8,), None), "shape (8,)"),
     "made.count": bad(lambda jax, a: a.made((8, 8), a.rows, parts(a)[:3]), "[0, 1, 2, 3] | [0, 1, 2]"),
     "made.shape": bad(lambda jax, a: a.made((16, 8), a.rows, parts(a)), "shape (2, 8) | (16, 8) | (4, 8)"),
@@ -317,6 +333,18 @@ ARRAYS = {
     "array.less.none": bad(lambda jax, a: a.loose < None, "'Array' | 'NoneType'"),
     "array.pow.string": bad(lambda jax, a: a.loose ** "2", "'Array' | 'str'"),
     "array.pow.negative": bad(lambda jax, a: a.whole**-1, "int32[8] | -1"),
+    "array.pow.negative.bool": bad(lambda jax, a: a.truth**-1, "bool[] | -1"),
+    "array.pow.three": bad(lambda jax, a: pow(a.six, 2, 3)),
+    "array.pow.shapes": bad(lambda jax, a: a.loose**a.six, "(8, 8) | (6,)"),
+    "array.floordiv.string": bad(lambda jax, a: a.loose // "2", "'Array' | 'str'"),
+    "array.floordiv.complex": bad(lambda jax, a: (a.six * 1j) // 2, "complex64"),
+    "array.floordiv.key": bad(lambda jax, a: a.key // 2, "key<fry>"),
+    "array.mod.none": bad(lambda jax, a: a.loose % None, "'Array' | 'NoneType'"),
+    "array.mod.complex": bad(lambda jax, a: (a.six * 1j) % 2, "complex64"),
+    "array.mod.devices": bad(lambda jax, a: a.x % a.y, "device ids [0, 1, 2, 3] | device ids [4, 5, 6, 7]"),
+    "array.abs.key": bad(lambda jax, a: abs(a.key), "key<fry>"),
+    "array.abs.complex": differs(NOT_HERE, "NotImplementedError", lambda jax, a: abs(a.six * 1j), "complex64[6]"),
+    "array.at": differs(NOT_HERE, "NotImplementedError", lambda jax, a: a.six.at[0].set(1), ".at"),
     "array.pow.key": bad(lambda jax, a: a.key**2, "key<fry>"),
     "array.radd.string": bad(lambda jax, a: "text" + a.loose),
     "array.iadd.shapes": bad(lambda jax, a: iadd(a.loose, a.six), "(8, 8) | (6,)"),

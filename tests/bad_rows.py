@@ -41,6 +41,7 @@ def _split(words: str) -> tuple[str, ...]:
 ABSTRACT = "JAX says that the method is abstract, which is all that arrays of keys have of it"
 ACCIDENT = "JAX fails in its own code on the way; the contract asks for an error that says what is wrong"
 LATER = "JAX takes it here, and fails where it is used"
+NOT_HERE = "JAX has it, and the model does not"
 
 
 # --- what users write -------------------------------------------------------------------------------------------------

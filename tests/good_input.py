@@ -20,6 +20,11 @@ def parts(a):
     return [shard.data for shard in a.x.addressable_shards]
 
 
+def twice(context, act):
+    """What an act gives within a context, entered a second time."""
+    return [within(context, act), within(context, act)]
+
+
 def deleted(jax, act, x):
     """What an act gives, and whether an array is gone then."""
     return [act(), x.is_deleted()]
@@ -89,7 +94,37 @@ GOOD = {
     "array.compare": lambda jax, a: [a.six == a.six, a.six < 3, 3 + a.six >= 5, a.six != np.float32(2)],
     "array.equal": lambda jax, a: [a.x == "text", a.x != None, a.x == Ellipsis],  # noqa: E711
     "array.matmul": lambda jax, a: [a.loose @ a.loose, a.loose @ a.loose[0], a.loose[0] @ a.loose, a.six @ a.six],
-    "array.power": lambda jax, a: [a.six**2, a.six**0, a.whole**2],
+    "array.power": lambda jax, a: [a.six**2, a.six**0, a.whole**2, a.truth**2, (a.six > 1) ** (a.six > 2)],
+    "array.power.any": lambda jax, a: [
+        a.six**0.5,
+        a.whole**0.5,
+        a.six**a.scalar,
+        2**a.whole,
+        a.whole ** (a.whole - 3),
+        a.six**True,
+        jax.numpy.power(a.six, 3),
+        a.whole.astype("int8") ** 2,
+    ],
+    "array.whole": lambda jax, a: [
+        (a.six - 2.5) // 2,
+        (a.six - 2.5) % 2,
+        (a.whole - 3) // -2,
+        (a.whole - 3) % -2,
+        9 // (a.whole + 1),
+        9.5 % (a.six + 1),
+        a.whole // 0.5,
+        a.truth // True,
+        a.truth % True,
+        divmod(a.whole, 3),
+        divmod(7, a.whole + 1),
+        jax.numpy.floor_divide(a.six, 4),
+        jax.numpy.remainder(a.six, 4),
+    ],
+    "array.abs": lambda jax, a: [abs(a.six - 2), abs(a.whole - 2), abs(a.truth), jax.numpy.abs(-2.5), abs(a.x)],
+    "array.gradients": lambda jax, a: [
+        jax.grad(lambda x: ((x - 2.5) % 2 + x // 2 + abs(x - 2.5)).sum())(a.six),
+        jax.grad(lambda y: (7 % y).sum())(a.six + 1.5),
+    ],
     "array.sum": lambda jax, a: [a.loose.sum(), a.loose.sum(0), a.loose.sum((0, -1)), a.truth.sum(), a.loose.mean(1)],
     "array.max": lambda jax, a: [a.loose.max(), a.loose.max(1), a.whole.max()],
     "array.reshape": lambda jax, a: [a.loose.reshape(4, -1), a.loose.reshape((64,)), a.loose.reshape(-1)],
@@ -111,6 +146,7 @@ GOOD = {
     "array.ready": lambda jax, a: [a.x.is_ready(), a.x.copy_to_host_async(), a.x.nbytes, a.x.itemsize],
     "array.flat": lambda jax, a: [a.loose.ravel(), a.loose.flatten()],
     "array.repr": lambda jax, a: [repr(a.x), repr(a.six), repr(a.truth), repr(a.six.astype("float16")), str(a.x)],
+    "array.repr.weak": lambda jax, a: [repr(jax.device_put(it)) for it in (1, 2.5, True, np.float32(2))],
     "array.isinstance": lambda jax, a: [
         isinstance(a.x, jax.Array),
         isinstance(VALUE, jax.Array),
@@ -130,6 +166,23 @@ GOOD = {
         jax.numpy.ones_like(a.whole),
         jax.numpy.zeros((8, 8), device=a.rows),
         jax.jit(lambda x: x + jax.numpy.arange(6))(a.six),
+    ],
+    "numpy.types": lambda jax, a: [
+        jax.numpy.float32(a.whole),
+        jax.numpy.float32(1),
+        jax.numpy.int32(2.5),
+        jax.numpy.bfloat16([1, 2]),
+        jax.numpy.float32(VALUE.astype(np.float64)),
+        jax.jit(lambda x: jax.numpy.float16(x))(a.x),
+        np.dtype(jax.numpy.int8) == np.int8,
+        a.six.astype(jax.numpy.int8),
+        jax.numpy.zeros(2, jax.numpy.bfloat16),
+        np.ones(2, jax.numpy.int16),
+        a.Struct((2,), jax.numpy.float32).dtype == jax.numpy.float32,
+        jax.numpy.float32 == np.float32,
+        jax.numpy.float32 in {np.float32: 1},
+        isinstance(np.float32(1), jax.numpy.float32),
+        isinstance(np.float64(1), jax.numpy.float32),
     ],
     "numpy.elements": lambda jax, a: [
         jax.numpy.add(a.six, 1),
@@ -257,6 +310,8 @@ GOOD = {
     "vmap.tree": lambda jax, a: jax.vmap(added, in_axes=({"a": 0, "b": None},))({"a": a.loose, "b": a.loose[0]}),
     # contexts
     "default.device": lambda jax, a: within(jax.default_device(a.devices[3]), lambda: [jax.device_put(1.0), double(2)]),
+    "default.again": lambda jax, a: twice(jax.default_device(a.devices[3]), lambda: jax.device_put(1.0)),
+    "default.decorates": lambda jax, a: jax.default_device(a.devices[3])(jax.device_put)(1.0),
     "default.none": lambda jax, a: within(jax.default_device(None), lambda: jax.device_put(1.0)),
     "set_mesh": lambda jax, a: within(jax.set_mesh(a.line), lambda: jax.jit(double)(VALUE)),
     "set_mesh.none": lambda jax, a: within(jax.set_mesh(None), lambda: jax.jit(double)(a.x)),

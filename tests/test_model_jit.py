@@ -67,8 +67,9 @@ def test_two_donated_arguments_make_room_for_two_results_of_which_one_is_the_oth
         lambda jax, named: jax.jit(
             lambda x: x + 1, donate_argnums=0, out_shardings=named("x", memory_kind="pinned_host")
         ),
+        lambda jax, named: jax.jit(lambda x: x[:4], donate_argnums=0, out_shardings=named()),
     ],
-    ids=["shape", "dtype", "cut", "memory"],
+    ids=["shape", "dtype", "cut", "memory", "whole"],
 )
 def test_a_donation_without_a_result_like_it_is_told_and_takes_nothing(jax, named, f):
     x = jax.device_put(VALUE, named("x"))
@@ -108,6 +109,10 @@ def test_what_lies_elsewhere_than_a_call_runs_is_not_donated(jax, named):
         y = jax.jit(lambda x: x + 1, donate_argnums=0, out_shardings=named("x"))(loose)
     assert np.array_equal(loose, VALUE)
     assert y.committed
+    one = jax.sharding.SingleDeviceSharding(jax.devices()[5])
+    with pytest.warns(UserWarning, match="not usable"):
+        jax.jit(lambda x: x + 1, donate_argnums=0, out_shardings=one)(loose)
+    assert np.array_equal(loose, VALUE)
 
 
 def test_the_host_s_memory_and_views_are_never_written_over(jax):

@@ -1,6 +1,7 @@
 """The model's operations and programs, each held to NumPy: values, gradients and mapping, row by row."""
 
 import itertools
+import operator
 import random
 from typing import Any
 
@@ -44,6 +45,10 @@ ROWS: dict[str, tuple[list[tuple[np.ndarray, ...]], dict[str, Any]]] = {
     "le": ([(A, B)], {}),
     "gt": ([(A, ROW)], {}),
     "ge": ([(A, B)], {}),
+    "floordiv": ([(A, B + 0.1), (B + 0.1, A), (ROW, -A - 1)], {}),
+    "mod": ([(A, B + 0.1), (B + 0.1, A), (ROW, -A - 1)], {}),
+    "pow": ([(A, B / 4), (ROW, A - 3), (COLUMN, ROW)], {}),
+    "abs": ([(A - 3,)], {}),
     "neg": ([(A,)], {}),
     "exp": ([(A / 4,)], {}),
     "log": ([(A,)], {}),
@@ -85,7 +90,7 @@ def test_what_is_known_of_an_output_is_what_comes_out(name, operands, params):
         try:
             inferred = row.infer(*known, **params)
         except TypeError:
-            assert name in ("select", "sub", "neg", "power", "not", *BITS), "these take no bools, or only some numbers"
+            assert name in ("select", "sub", "neg", "not", *BITS), "these take no bools, or only some numbers"
             continue
         with np.errstate(all="ignore"):
             out = row.evaluate(known, *given, **params)
@@ -176,6 +181,30 @@ def test_dtypes_meet_in_one_whatever_their_order():
 def test_a_weak_dtype_gives_way(some, dtype, weak):
     given = [Aval((), np.dtype(getattr(ml_dtypes, name, name)), is_weak) for name, is_weak in some]
     assert avals.meet(given) == (np.dtype(dtype), weak)
+
+
+@pytest.mark.parametrize("does", [operator.floordiv, operator.mod, divmod, operator.pow])
+@pytest.mark.parametrize("kind", ["int32", "uint8", "float32", "bfloat16"])
+def test_operators_are_numpy_s_on_either_side(model, does, kind):
+    dtype = np.dtype(getattr(ml_dtypes, kind, kind))
+    x = np.array([[7], [5], [-6 if kind != "uint8" else 6], [1]]).astype(dtype)
+    y = np.array([2, 3, -4 if kind != "uint8" and does is not operator.pow else 4]).astype(dtype)
+    for one, other in ((x, y), (y, x[:2]), (x, 3), (9, y)):
+        left, right = (it if isinstance(it, int) else model.device_put(it) for it in (one, other))
+        found, wanted = does(left, right), does(one, other)
+        assert np.asarray(found).dtype == dtype
+        assert np.array_equal(found, wanted), (one, other)
+        assert np.array_equal(does(left, other), wanted)
+        assert np.array_equal(does(one, right), wanted)
+
+
+def test_integers_to_negative_powers_are_whole(model):
+    x, y = np.array([-2, -1, 0, 1, 2], np.int32), np.arange(-3, 3, dtype=np.int32)[:, None]
+    wanted = [
+        [0 if exponent < 0 and abs(base) != 1 else base**exponent for base in x.tolist()]
+        for exponent in y[:, 0].tolist()
+    ]
+    assert np.array_equal(model.device_put(x) ** model.device_put(y), wanted)
 
 
 def test_dtypes_without_a_common_one_do_not_meet(model):

@@ -114,6 +114,7 @@ DIFFERENCES = {
     "make.half": ("", "ValueError", "JAX cuts the half off without a word"),
     "make.repeated": ("", "ValueError", MEANINGLESS),
     "make.zero": ("IndexError", "ValueError", ACCIDENT),
+    "mesh.numbers": ("", "TypeError", LATER),
     "mesh.repeated": ("", "ValueError", MEANINGLESS),
     "mesh.twice": ("", "ValueError", LATER),
     "named.mesh": ("AttributeError", "TypeError", ACCIDENT),

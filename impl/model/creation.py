@@ -17,6 +17,28 @@ if TYPE_CHECKING:
 Shape = int | Sequence[int]
 
 
+class Numbers:
+    """A type of numbers as users have it: a dtype where one is asked for, and a function that makes arrays of it."""
+
+    def __init__(self, model: Model, dtype: np.dtype) -> None:
+        self._model, self.dtype = model, dtype
+
+    def __call__(self, x: Any) -> Any:
+        return Creation(self._model).asarray(x, canonical(self.dtype))
+
+    def __instancecheck__(self, x: object) -> bool:
+        return isinstance(x, self.dtype.type)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.dtype == other)
+
+    def __hash__(self) -> int:
+        return hash(self.dtype.type)
+
+    def __repr__(self) -> str:
+        return f"jax.numpy.{self.dtype.name}"
+
+
 class Creation:
     """They run as operations do, so that within a program they belong to it."""
 

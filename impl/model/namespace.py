@@ -13,7 +13,7 @@ from impl.host.names import Names, offer
 
 from . import meshes, trees
 from .avals import WEAK, WIDER, ShapeDtypeStruct
-from .creation import Creation
+from .creation import Creation, Numbers
 from .layouts import Format, Layout
 from .meshes import AbstractMesh, AxisType, Mesh
 from .model import Model
@@ -95,15 +95,16 @@ def table(model: Model) -> dict[str, Any]:
         **{f"numpy.{name}": getattr(model, name) for name in NUMPY},
         **{f"numpy.{name}": partial(model.apply, operation) for name, operation in ELEMENTWISE.items()},
         **{f"numpy.{name}": getattr(Creation(model), name) for name in CREATION},
-        **{f"numpy.{name}": dtype for name, dtype in dtypes().items()},
+        **{f"numpy.{name}": Numbers(model, dtype) for name, dtype in dtypes().items()},
     }
 
 
-NUMPY = ("broadcast_to", "concatenate", "matmul", "max", "mean", "reshape", "sum", "transpose", "where")
+NUMPY = ("broadcast_to", "concatenate", "matmul", "max", "mean", "power", "reshape", "sum", "transpose", "where")
 """The functions of `jax.numpy` that the model has: these,"""
 ELEMENTWISE = {
-    **{name: name for name in ("add", "cos", "exp", "log", "maximum", "sin", "tanh")},
+    **{name: name for name in ("abs", "add", "cos", "exp", "log", "maximum", "sin", "tanh")},
     **{"subtract": "sub", "multiply": "mul", "divide": "div", "negative": "neg"},
+    **{"floor_divide": "floordiv", "remainder": "mod"},
     **{"equal": "eq", "not_equal": "ne", "less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge"},
 }
 """those that are an operation each,"""
@@ -111,10 +112,10 @@ CREATION = ("arange", "array", "asarray", "full", "ones", "ones_like", "zeros", 
 """and those that make arrays."""
 
 
-def dtypes() -> dict[str, Any]:
+def dtypes() -> dict[str, np.dtype]:
     """The types of numbers: NumPy's, and those that it lacks."""
-    found = {name: getattr(np, name, None) or getattr(ml_dtypes, name, None) for name in DTYPES}
-    return {name: dtype for name, dtype in found.items() if dtype is not None}
+    lacking = {name: getattr(ml_dtypes, name, None) for name in DTYPES if name not in np.sctypeDict}
+    return {name: np.dtype(lacking.get(name, name)) for name in DTYPES if lacking.get(name, name) is not None}
 
 
 def _without_flags(model: Model) -> Callable[..., Any]:

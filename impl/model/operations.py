@@ -65,29 +65,28 @@ def _numeric(name: str, operands: Sequence[Aval], kinds: str) -> None:
             raise TypeError(f"{name} takes no operand of dtype {it.dtype.name}, as number {number} is")
 
 
-def _meeting(name: str, kinds: str) -> Callable[..., Aval]:
+Meet = Callable[..., tuple[Any, bool]]
+
+
+def _meeting(name: str, kinds: str, meet: Meet = avals.meet) -> Callable[..., Aval]:
     def infer(*operands: Aval) -> Aval:
-        dtype, weak = avals.meet(operands)
+        dtype, weak = meet(operands)
         _numeric(name, operands, kinds)
         return Aval(_broadcast(name, operands), dtype, weak)
 
     return infer
 
 
-def _floating(name: str) -> Callable[..., Aval]:
-    """For what has no value among the integers: they become float32."""
-
-    def infer(*operands: Aval) -> Aval:
-        dtype, weak = _inexact(operands)
-        _numeric(name, operands, "biufcV")
-        return Aval(_broadcast(name, operands), dtype, weak)
-
-    return infer
-
-
 def _inexact(operands: Sequence[Aval]) -> tuple[Any, bool]:
+    """For what has no value among the integers: they become float32."""
     dtype, weak = avals.meet(operands)
     return (np.dtype(np.float32), weak) if dtype.kind in "biu" else (dtype, weak)
+
+
+def _counting(operands: Sequence[Aval]) -> tuple[Any, bool]:
+    """For what has no value among the bools: they become int32."""
+    dtype, weak = avals.meet(operands)
+    return (np.dtype(np.int32), weak) if dtype.kind == "b" else (dtype, weak)
 
 
 def _comparing(name: str) -> Callable[..., Aval]:
@@ -100,7 +99,7 @@ def _comparing(name: str) -> Callable[..., Aval]:
     return infer
 
 
-def _promoted(f: Callable[..., Any], meet: Callable[..., tuple[Any, bool]] = avals.meet) -> Callable[..., np.ndarray]:
+def _promoted(f: Callable[..., Any], meet: Meet = avals.meet) -> Callable[..., np.ndarray]:
     def evaluate(operands: Sequence[Aval], *values: np.ndarray, **params: Any) -> np.ndarray:
         dtype, _ = meet(operands)
         return np.asarray(f(*(_as(value, dtype) for value in values), **params))
@@ -155,12 +154,12 @@ def _elements(
     infer: Callable[..., Aval],
     f: Callable[..., Any],
     pull: Callable[..., Sequence[Any]],
-    meet: Callable[..., tuple[Any, bool]] = avals.meet,
+    meet: Meet = avals.meet,
 ) -> Operation:
     return Operation(arguments, infer, _promoted(f, meet), _pull_elements(pull), _batch_elements(name))
 
 
-NUMBERS, ALL = "iufcV", "biufcV"
+NUMBERS, ORDERED, ALL = "iufcV", "biufV", "biufcV"
 ARITHMETIC: dict[str, tuple[Callable[..., Any], str, Callable[..., Sequence[Any]]]] = {
     "add": (np.add, ALL, lambda apply, ct, x, y, out: (ct, ct)),
     "sub": (np.subtract, NUMBERS, lambda apply, ct, x, y, out: (ct, -ct)),
@@ -200,15 +199,42 @@ def _divide(apply: Apply, ct: Any, x: Any, y: Any, out: Any) -> Sequence[Any]:
     return ct / y, -ct * out / y
 
 
+def _pull_mod(apply: Apply, ct: Any, x: Any, y: Any, out: Any) -> Sequence[Any]:
+    return ct, -ct * apply("floordiv", x, y)
+
+
+def _infer_abs(x: Aval) -> Aval:
+    _numeric("abs", [x], ALL)
+    if x.dtype.kind == "c":
+        raise NotImplementedError(f"the model has no absolute values of complex numbers: got {x}")
+    return x
+
+
+def _pull_abs(apply: Apply, ct: Any, x: Any, out: Any) -> Sequence[Any]:
+    return (apply("select", apply("ge", x, 0), ct, -ct),)
+
+
+def _evaluate_pow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """A power by elements. Among integers, those with a negative exponent are fractions, of which the whole part is."""
+    whole = x.dtype.kind in "iu"
+    power = np.where((y < 0) & (np.abs(x) != 1), 0, np.power(x, np.abs(y))) if whole else np.power(x, y)
+    return np.asarray(power, x.dtype)
+
+
+def _pull_pow(apply: Apply, ct: Any, x: Any, y: Any, out: Any) -> Sequence[Any]:
+    base = apply("select", apply("eq", x, 0), 1, x)  # a power of 0 does not change with its exponent
+    return ct * y * apply("pow", x, apply("sub", y, 1)), ct * out * apply("log", base)
+
+
 def _pull_power(apply: Apply, ct: Any, x: Any, out: Any, exponent: int) -> Sequence[Any]:
     return (ct * exponent * apply("power", x, exponent=exponent - 1),)
 
 
 def _infer_power(x: Aval, exponent: int) -> Aval:
-    _numeric("power", [x], NUMBERS)
-    if exponent < 0 and x.dtype.kind in "iu":
+    _numeric("power", [x], ALL)
+    if exponent < 0 and x.dtype.kind in "biu":
         raise TypeError(f"integers have no negative powers: got {x} to the power of {exponent}")
-    return x
+    return Aval(x.shape, *_counting([x]))
 
 
 def _infer_select(which: Aval, x: Aval, y: Aval) -> Aval:
@@ -459,15 +485,36 @@ ELEMENTS: dict[str, Operation] = {
         name: _elements(name, ("x", "y"), _comparing(name), f, lambda apply, ct, x, y, out: (None, None))
         for name, f in COMPARISONS.items()
     },
-    **{name: _elements(name, ("x",), _floating(name), f, pull, _inexact) for name, (f, pull) in FUNCTIONS.items()},
+    **{
+        name: _elements(name, ("x",), _meeting(name, ALL, _inexact), f, pull, _inexact)
+        for name, (f, pull) in FUNCTIONS.items()
+    },
     **{
         name: _elements(name, ("x", "y"), _meeting(name, "biu"), f, lambda apply, ct, x, y, out: (None, None))
         for name, f in BITS.items()
     },
     "not": _elements("not", ("x",), _meeting("not", "biu"), np.invert, lambda apply, ct, x, out: (None,)),
-    "div": _elements("div", ("x", "y"), _floating("div"), np.divide, _divide, _inexact),
+    "div": _elements("div", ("x", "y"), _meeting("div", ALL, _inexact), np.divide, _divide, _inexact),
+    "floordiv": _elements(
+        "floordiv",
+        ("x", "y"),
+        _meeting("floordiv", ORDERED, _counting),
+        np.floor_divide,
+        lambda apply, ct, x, y, out: (None, None),
+        _counting,
+    ),
+    "mod": _elements("mod", ("x", "y"), _meeting("mod", ORDERED, _counting), np.remainder, _pull_mod, _counting),
+    "abs": _elements("abs", ("x",), _infer_abs, lambda x: np.abs(x).astype(x.dtype, copy=False), _pull_abs),
     "neg": _elements("neg", ("x",), _meeting("neg", NUMBERS), np.negative, lambda apply, ct, x, out: (-ct,)),
-    "power": _elements("power", ("x",), _infer_power, lambda x, exponent: x**exponent, _pull_power),
+    "pow": _elements("pow", ("x", "y"), _meeting("pow", ALL, _counting), _evaluate_pow, _pull_pow, _counting),
+    "power": _elements(  # by an exponent that is part of the program, as integers have gradients then
+        "power",
+        ("x",),
+        _infer_power,
+        lambda x, exponent: (x**exponent).astype(x.dtype, copy=False),
+        _pull_power,
+        _counting,
+    ),
     "select": Operation(
         ("condition", "x", "y"),
         _infer_select,

@@ -6,7 +6,7 @@ import math
 import operator
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -57,6 +57,9 @@ class Functions:
 
     def where(self, condition: Any, x: Any, y: Any) -> Any:
         return self.apply("select", condition, x, y)
+
+    def power(self, x: Any, y: Any) -> Any:
+        return self.apply("power", x, exponent=int(y)) if isinstance(y, int) else self.apply("pow", x, y)
 
     def matmul(self, a: Any, b: Any) -> Any:
         """The product of matrices; a vector is a row on the left and a column on the right."""
@@ -167,6 +170,10 @@ class Operators:
     def astype(self, dtype: Any) -> Any:
         return self.model.astype(self, dtype)
 
+    @property
+    def at(self) -> NoReturn:
+        raise NotImplementedError("the model's arrays have no .at: make a new one, as with where or concatenate")
+
     def __getitem__(self, index: Any) -> Any:
         return self.model.index(self, index)
 
@@ -252,8 +259,32 @@ class Operators:
     def __rmatmul__(self, other: Any) -> Any:
         return self.model.matmul(other, self) if isinstance(other, HOSTS) else NotImplemented
 
-    def __pow__(self, exponent: Any) -> Any:
-        return self.model.apply("power", self, exponent=exponent) if isinstance(exponent, int) else NotImplemented
+    def __floordiv__(self, other: Any) -> Any:
+        return self._with("floordiv", other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self._with("floordiv", other, turned=True)
+
+    def __mod__(self, other: Any) -> Any:
+        return self._with("mod", other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return self._with("mod", other, turned=True)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __pow__(self, other: Any) -> Any:
+        return self.model.power(self, other) if isinstance(other, (Operators, *HOSTS)) else NotImplemented
+
+    def __rpow__(self, other: Any) -> Any:
+        return self.model.power(other, self) if isinstance(other, HOSTS) else NotImplemented
+
+    def __abs__(self) -> Any:
+        return self.model.apply("abs", self)
 
     def __and__(self, other: Any) -> Any:
         return self._with("and", other)
