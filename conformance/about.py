@@ -36,8 +36,7 @@ def about(package: str, id: str) -> int:
         raise Mistake(f"there is no rule {id}; near it: {near}")
     rule = contract.rules[id]
     stem, chapter = next((stem, it) for stem, it in contract.chapters.items() if it.chapter == rule.chapter)
-    print("\n".join(_wrap(f"{id} {rule.level}: {rule.text}", "", "  ")))
-    for label, text in [
+    parts = [
         ("why", rule.why),
         ("change", _change(contract, rule)),
         ("sentence", " ".join(lines(folder / "contract" / f"{stem}.toml", rf'^id = "{id}"'))),
@@ -45,7 +44,9 @@ def about(package: str, id: str) -> int:
         *_model(package, id),
         *_faults(package, id),
         *_waivers(folder, contract, id),
-    ]:
+    ]
+    print("\n".join(_wrap(f"{id} {rule.level}: {rule.text}", "", "  ")))
+    for label, text in parts:
         print("\n".join(_wrap(text, f"  {label:<{LABEL}}", " " * (LABEL + 2))))
     return 0
 

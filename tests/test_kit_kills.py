@@ -101,6 +101,13 @@ def test_a_fault_that_always_hangs_or_dies_is_given_up_and_the_others_are_judged
     assert (found["mistaken"].wrong, found["mistaken"].observed) == ([], 5)
 
 
+def test_a_model_that_hangs_is_given_up(toy, monkeypatch):
+    monkeypatch.setattr(kills, "PATIENCE", 0.3)
+    monkeypatch.setitem(kills.ENOUGH, "hung", ("hangs", 1))
+    with pytest.raises(Mistake, match="the model hangs in 1 cases, such as stall: given up"):
+        hunt(toy(("mistaken", "wrong", ("TOY-01",)), cases=("fine", "stall", "other")))
+
+
 def test_a_fault_that_cannot_be_judged_is_a_problem_of_its_own(toy, tmp_path):
     package = toy(("mistaken", "wrong", ("TOY-01",)), ("broken", "wrong", ("TOY-01",)))
     home = tmp_path / "toy" / "faults.py"

@@ -29,7 +29,7 @@ TARGET, PARTITIONER = "cpu:8", "shardy"
 AHEAD = 2  # faults that have hosts beside the one that is judged
 PATIENCE = 30.0  # seconds after which a fault is called hung
 ENOUGH = {"hung": ("hangs", 3), "crashed": ("dies", 30)}
-"""What a fault may do so often; then it is given up, for each time takes long."""
+"""What is given up when it was done so often, for each time takes long."""
 
 
 @dataclass
@@ -107,10 +107,14 @@ class Matrix:
         self.contract = rules.load(Path(import_module(package).__path__[0]) / "contract")
         self.pool = Pool(probes=f"{package}.probes", cell_timeout=PATIENCE)
         self.configuration = Configuration(self._subject("FAULTS"), sys.executable, TARGET, PARTITIONER)
-        self.column = self._open()
-        self.sights = self._sights(None if chapters is None else frozenset(chapters))
-        self.broken = self._observe()
-        """Cells that the model itself does not keep."""
+        try:
+            self.column = self._open()
+            self.sights = self._sights(None if chapters is None else frozenset(chapters))
+            self.broken = self._observe()
+            """Cells that the model itself does not keep."""
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Ends what still runs."""
@@ -170,8 +174,11 @@ class Matrix:
         """Observes the model; the names of cells that do not hold."""
         self.pool.want(self.sights)
         broken = []
+        ended = Counter[str]()
         for request, sight in self.sights.items():
             outcome = self.pool.take(request)
+            if does := _too_often(ended, outcome):
+                raise Mistake(f"the model {does} in {ended[outcome.status]} cases, such as {request.id}: given up")
             judged = self._judge(sight, outcome)
             sight.facts, sight.steps = _facts(outcome), frozenset(outcome.cost)
             sight.held = frozenset(rule for rule, it in judged.items() if it.verdict in HELD)
@@ -213,9 +220,7 @@ class Matrix:
                     cells.insert(0, name)  # the first that finds it out
                 else:
                     cells.append(name)
-        found.ended[outcome.status] += 1
-        does, often = ENOUGH.get(outcome.status, ("", math.inf))
-        if found.ended[outcome.status] >= often:
+        if does := _too_often(found.ended, outcome):
             cell = cell_name(next(iter(sight.spoken)), sight.request.id, column)
             found.given_up = f"{does} at {cell}; given up after {found.observed:,} observations"
 
@@ -230,6 +235,13 @@ def contradicts(rule: Rule, case: Case, outcome: Outcome) -> bool:
         any(name in facts and not agrees(name, value, facts[name]) for name, value in wanted.items())
         for wanted in legal(rule, case).values()
     )
+
+
+def _too_often(ended: Counter[str], outcome: Outcome) -> str | None:
+    """What an outcome, counted here, does once too often."""
+    ended[outcome.status] += 1
+    does, often = ENOUGH.get(outcome.status, ("", math.inf))
+    return does if ended[outcome.status] >= often else None
 
 
 def _facts(outcome: Outcome) -> object:
