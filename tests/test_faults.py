@@ -11,6 +11,7 @@ from conformance.about import places, source
 from conformance.kit import rules
 from conformance.kit.faults import astray, named, table, unbroken
 from conformance.kit.kills import Matrix
+from impl.model.model import Model
 
 CONTRACT = rules.load(Path(conformance.__file__).parent / "contract")
 FAULTS = table("conformance") or {}
@@ -37,6 +38,15 @@ def test_every_rule_is_kept_by_a_step_of_the_model_that_names_it():
     assert not [rule for rule, there in steps.items() if not there]
     text = "".join(path.read_text() for path in source("model").rglob("*.py"))
     assert not set(re.findall(r"\b(?:PUT|DEV)-\d+\b", text)) - CONTRACT.rules.keys()
+
+
+def test_what_a_fault_changes_is_a_step_that_names_a_rule_which_it_breaks():
+    """So a rule's step and its fault lead to each other."""
+    told = {
+        name: re.findall(r"[A-Z]+-\d+", " ".join(getattr(Model, step).__doc__ or "" for step in it.steps))
+        for name, it in FAULTS.items()
+    }
+    assert not [name for name, ids in told.items() if set(ids).isdisjoint(FAULTS[name].breaks)]
 
 
 def test_the_gate_holds_for_this_projects_own_contract():

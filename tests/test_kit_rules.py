@@ -1,6 +1,7 @@
 """The contract as data: what is refused, in one line that names the file and the place, and what is in force."""
 
 from datetime import date
+from pathlib import Path
 
 import pytest
 
@@ -132,3 +133,9 @@ def test_the_digest_follows_sentence_and_level_only():
     assert rule().digest == "60aceab4" == rule(why="another", since="0.5", expect={"value": 2}).digest
     assert rule().digest != rule(text="T").digest
     assert rule().digest != rule(level="SHOULD").digest
+
+
+def test_every_change_names_the_rules_that_come_from_it():
+    contract = rules.load(Path(rules.__file__).parents[1] / "contract")
+    named = {rule: change.number for change in contract.changes for rule in change.rules}
+    assert named == {rule.id: rule.change for rule in contract.rules.values()}

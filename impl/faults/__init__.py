@@ -1,7 +1,8 @@
 """Deliberately broken models: each takes one step of the executable model wrongly, and names the rules that it breaks.
 
-A module for each chapter, `put.py` and `dev.py`. As a subject, `fault:NAME` is the model with that fault; `fault` alone
-is the model without one, and counts as its cost which of the steps it took that faults take wrongly.
+A module for each chapter, and one more for what PUT says of programs and transformations. As a subject, `fault:NAME` is
+the model with that fault; `fault` alone is the model without one, and counts as its cost which of the steps it took
+that faults take wrongly.
 """
 
 from __future__ import annotations

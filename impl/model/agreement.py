@@ -216,7 +216,10 @@ class Agreement(Contexts):
     # --- what a refusal says ------------------------------------------------------------------------------------------
 
     def refusal(self, name: str, one: Side, other: Side) -> Exception:
-        """The error that names two sides which lie apart. DEV-10, DEV-11, DEV-31, DEV-35, DEV-54, DEV-60, DEV-61."""
+        """The error that names two sides which lie apart.
+
+        DEV-10, DEV-11, DEV-31, DEV-32, DEV-35, DEV-36, DEV-54, DEV-56, DEV-60, DEV-61.
+        """
         return ValueError(
             f"{name} was called with {self.word(one)} and {self.word(other)}: "
             "all that meets in one call has to lie on the same devices, in the same order"

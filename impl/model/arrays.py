@@ -216,7 +216,10 @@ class Arrays:
         return x.is_fully_addressable or (x.is_fully_replicated and bool(x.sharding.addressable_devices))
 
     def view(self, x: Array) -> np.ndarray:
-        """The value for the host's eyes: one shard's own memory where that is all of it. Its bytes stay. PUT-30."""
+        """The value for the host's eyes: one shard's own memory where that is all of it. Its bytes stay.
+
+        PUT-26, PUT-30.
+        """
         self.touch(x)
         if not isinstance(x.dtype, np.dtype):
             raise TypeError(f"an array of dtype {x.dtype} has no numbers that NumPy knows; ask for its key_data")
@@ -336,6 +339,7 @@ class Arrays:
 
     @property
     def _model(self) -> Model:
+        """This model, whose steps are those of all its parts: what one part asks of another, it asks of this."""
         return self  # type: ignore[return-value]
 
 

@@ -137,7 +137,10 @@ class Jits(Programs):
         return Jitted(self, fun, Options(has, static, donated, ins, out_shardings, keep_unused))
 
     def call_jitted(self, jitted: Jitted, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """Runs a jitted function; within a function that is traced, its program becomes part of the outer one."""
+        """Runs a jitted function; within a function that is traced, its program becomes part of the outer one.
+
+        DEV-19, DEV-58, DEV-59.
+        """
         call, _ = self.taken_apart(jitted, args, kwargs)
         program = call.program
         if tracing_now() is None:
@@ -265,7 +268,7 @@ class Jits(Programs):
         return built.memory_kind != given.memory_kind
 
     def misplaced(self, name: str, argument: Argument, built: Sharding, given: Sharding) -> Exception:
-        """The error that names an argument which lies wrong, and shows both shardings. DEV-45, DEV-54."""
+        """The error that names an argument which lies wrong, and shows both shardings. DEV-45, DEV-49, DEV-54."""
         return ValueError(
             f"{name} was compiled for{self.word_argument_called(argument)} as {self.show(built)}, and is called with "
             f"one as {self.show(given)}: put it there first, or compile for where it is"

@@ -1,6 +1,11 @@
 """The model: an implementation of the whole contract, in NumPy, written to be read.
 
 It is made of steps, each a method that names the rules it keeps. A fault is a subclass in which one step goes wrong.
+The steps come from parts, each on top of those that it needs:
+
+    Arrays -> Puts, Keys
+    Arrays -> Contexts -> Agreement -> Programs -> Jits
+    Puts, Jits -> Control -> Transforms -> Model
 """
 
 from __future__ import annotations

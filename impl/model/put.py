@@ -55,6 +55,7 @@ class Puts(Arrays):
         """Puts each leaf of a pytree to its place, with its flags; `device`, `donate` and `may_alias` are prefixes.
 
         Whatever is refused is refused before any leaf is touched. PUT-03, PUT-04, PUT-05, PUT-50, PUT-51, PUT-52.
+        Both flags at once are refused whatever is put. PUT-01, PUT-02, PUT-23, PUT-48, PUT-58, PUT-76.
         What comes back has the structure of what was put. PUT-46, PUT-78.
         """
         leaves, tree = trees.flatten(x)
@@ -83,7 +84,7 @@ class Puts(Arrays):
         return not donate if may_alias is None else may_alias
 
     def check(self, leaves: Sequence[Any], targets: Sequence[Target], rows: Sequence[Row]) -> None:
-        """All that can be refused of a call is refused here. PUT-42, PUT-44, PUT-50, PUT-53."""
+        """All that can be refused of a call is refused here. PUT-42, PUT-43, PUT-44, PUT-47, PUT-50, PUT-53."""
         self.check_donated_once(leaves, rows)
         for leaf, target in zip(leaves, targets, strict=True):
             if isinstance(leaf, Array):
@@ -115,7 +116,10 @@ class Puts(Arrays):
     # --- an array -----------------------------------------------------------------------------------------------------
 
     def put(self, x: Array, target: Target, row: Row) -> Array:
-        """Puts an array; donating it is never an error. PUT-06, PUT-07, PUT-08, PUT-15, PUT-16."""
+        """Puts an array; donating it is never an error.
+
+        PUT-06, PUT-07, PUT-08, PUT-09, PUT-11, PUT-13, PUT-14, PUT-15, PUT-16, PUT-18, PUT-19, PUT-20, PUT-21, PUT-29.
+        """
         self.touch(x)
         place = self.place(x, target)
         buffers = self.lay(x, place, row)
@@ -174,7 +178,10 @@ class Puts(Arrays):
         return self.copy(x, moves, position, device, kind, layout)
 
     def keep(self, buffer: Buffer, row: Row) -> Buffer | None:
-        """What becomes of a shard that stays as it is: it is shared, moved or (None) copied. PUT-17, PUT-28."""
+        """What becomes of a shard that stays as it is: it is shared, moved or (None) copied.
+
+        PUT-17, PUT-20, PUT-21, PUT-28, PUT-41.
+        """
         if row.alias:
             return self.share(buffer)
         if row.donate and not buffer.lent:
@@ -201,13 +208,16 @@ class Puts(Arrays):
         return Buffer(device, kind, data)
 
     def donated(self, x: Array) -> None:
-        """A donated input is deleted, as a whole. PUT-11, PUT-12, PUT-31, PUT-32, PUT-47."""
+        """A donated input is deleted, as a whole. PUT-11, PUT-12, PUT-31, PUT-32, PUT-47, PUT-77."""
         self.release(x)
 
     # --- a value of the host's ----------------------------------------------------------------------------------------
 
     def take(self, value: Any, target: Target, row: Row) -> Array:
-        """Puts a value of the host's, which stays as it is under every row. PUT-35, PUT-74, PUT-75."""
+        """Puts a value of the host's, which stays as it is under every row.
+
+        PUT-35, PUT-38, PUT-40, PUT-74, PUT-75, PUT-82.
+        """
         aval = aval_of(value)
         place = self.place(value, target)
         plain = type(value) is np.ndarray and value.dtype == aval.dtype  # in this machine's order of bytes

@@ -45,7 +45,7 @@ class Programs(Functions, Agreement):
         return trace(self, name, f, avals, axes)
 
     def apply(self, name: str, *operands: Any, **params: Any) -> Any:
-        """An operation of the table: it runs at once, or becomes part of the program that is being traced."""
+        """An operation of the table: it runs at once, or becomes part of the program that is being traced. PUT-32."""
         row = OPERATIONS[name]
         avals = [aval_of(x) for x in operands]
         names = [(row.called(number), number) for number in range(len(operands))]
@@ -117,7 +117,10 @@ class Programs(Functions, Agreement):
         self.counts["compile"] += 1
 
     def execute(self, lowered: Lowered, values: Sequence[np.ndarray]) -> list[Array]:
-        """Evaluates a program on values, lays out its results, and deletes what it was given for them."""
+        """Evaluates a program on values, lays out its results, and deletes what it was given for them.
+
+        PUT-56, PUT-57.
+        """
         call, commits = lowered.call, self.results_commit(lowered.home)
         captured = [self.capture(x) for x in call.program.captured]
         results = self.evaluate(call.program, [*values, *captured])

@@ -63,7 +63,7 @@ class Transforms(Control):
     """The steps of grad, vjp, vmap and eval_shape."""
 
     def eval_shape(self, fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """What a function would return, without values: nothing runs. PUT-71, PUT-72, PUT-73."""
+        """What a function would return, without values: nothing runs. PUT-59, PUT-71, PUT-72, PUT-73, PUT-79."""
         bound = bind(function(fun, "eval_shape"), args, kwargs)
         program = self.trace(name_of(fun), bound.function, [it.aval for it in bound.arguments])
         return program.result([struct(aval) for aval in program.avals])
@@ -378,7 +378,7 @@ class Transforms(Control):
         return self.apply(name, *values, **params)
 
     def perform_put(self, x: Any, target: Target, row: Row) -> Any:
-        """A put does what it does outside, flags and all. PUT-61, PUT-68, PUT-69."""
+        """A put does what it does outside, flags and all. PUT-61, PUT-64, PUT-68, PUT-69."""
         return self.leaf(x, target, row)
 
 
