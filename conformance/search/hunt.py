@@ -161,5 +161,5 @@ def _smaller(steps: Sequence[Step]) -> Iterator[list[Step]]:
 
 def _left_out(act: Act, opened: Sequence[Open], known: Sequence[Finding]) -> str | None:
     """Why a step is left out of programs."""
-    reasons = [it.source for it in opened if it.meets(act)] + [it.name for it in known if it.meets(act)]
+    reasons = [it.name for it in opened if it.meets(act)] + [it.name for it in known if it.meets(act)]
     return next(iter(reasons), None)

@@ -11,8 +11,9 @@ from .walk import Act, Held
 
 @dataclass(frozen=True)
 class Open:
-    """A rule or a question that leaves it open what a step does, and where."""
+    """Where it is open what a step does: by a rule or a question (`source`), or since there is none so far ("")."""
 
+    name: str
     source: str
     why: str
     meets: Callable[[Act], bool]
@@ -81,13 +82,13 @@ def _put_inside(act: Act) -> bool:
 
 
 OPEN = (
-    Open("PUT-10", "uses an array whose fate may be that of one that ended", _uses_open),
-    Open("PUT-53", "donates an array that is there twice, or what may share its memory", one_fate),
-    Open("MEM", "runs a program on other kinds of memory than the device's own", _kinds),
-    Open("DEV-22", "in_shardings cut a committed argument otherwise, or nobody says how it is cut", _cut_anew),
-    Open("DEV-34, DEV-Q1", "a mesh context with arrays on other devices, or with uncommitted ones alone", _entered),
-    Open("DEV-42", "a compiled object meets an argument of which nobody says how it is cut", _unknown_cut),
-    Open("DEV-57", "a function captures an array that lies elsewhere, or is committed nowhere", _captured),
-    Open("none", "a compiled object meets an argument in another layout than it was compiled for", _layout),
-    Open("none", "a program puts its argument to other devices", _put_inside),
+    Open("fates", "PUT-10", "uses an array whose fate may be that of one that ended", _uses_open),
+    Open("twice-there", "PUT-53", "donates an array that is there twice, or what may share its memory", one_fate),
+    Open("other-kinds", "", "runs a program on other kinds of memory than the device's own", _kinds),
+    Open("anew", "DEV-22", "in_shardings cut a committed argument otherwise, or nobody says how it is cut", _cut_anew),
+    Open("contexts", "DEV-34", "a mesh context with arrays on other devices, or uncommitted ones alone", _entered),
+    Open("uncut", "DEV-42", "a compiled object meets an argument of which nobody says how it is cut", _unknown_cut),
+    Open("captured", "DEV-57", "a function captures an array that lies elsewhere, or is committed nowhere", _captured),
+    Open("layouts", "", "a compiled object meets an argument in another layout than it was compiled for", _layout),
+    Open("inside", "", "a program puts its argument to other devices", _put_inside),
 )
