@@ -3,21 +3,8 @@
 import numpy as np
 import pytest
 
-from impl.model import namespace
-from impl.model.model import Model
-
 VALUE = np.arange(64, dtype=np.float32).reshape(8, 8)
 HERE, THERE = "device ids [0, 1, 2, 3] of platform MODEL", "device ids [4, 5, 6, 7] of platform MODEL"
-
-
-@pytest.fixture
-def model():
-    return Model(8)
-
-
-@pytest.fixture
-def jax(model):
-    return namespace.of(model)
 
 
 @pytest.fixture

@@ -13,16 +13,6 @@ VALUE = np.arange(64, dtype=np.float32).reshape(8, 8)
 
 
 @pytest.fixture
-def model():
-    return Model(8)
-
-
-@pytest.fixture
-def jax(model):
-    return namespace.of(model)
-
-
-@pytest.fixture
 def mesh(jax):
     return jax.sharding.Mesh(np.array(jax.devices()[:4], object).reshape(2, 2), ("x", "y"))
 

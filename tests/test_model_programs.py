@@ -9,21 +9,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from impl.model import avals, namespace
+from impl.model import avals
 from impl.model.avals import Aval, aval_of
-from impl.model.model import Model
 from impl.model.operations import BITS, OPERATIONS, spelled, whole
 from impl.model.programs import trace
-
-
-@pytest.fixture
-def model():
-    return Model(8)
-
-
-@pytest.fixture
-def jax(model):
-    return namespace.of(model)
 
 
 def numbers(*shape, start=0.25, step=0.5):

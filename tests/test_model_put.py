@@ -18,16 +18,6 @@ from impl.model.shardings import NamedSharding, SingleDeviceSharding
 from impl.model.specs import PartitionSpec as P
 
 
-@pytest.fixture
-def model():
-    return Model(8)
-
-
-@pytest.fixture
-def jax(model):
-    return namespace.of(model)
-
-
 def mesh(devices, order, sizes, names="xyz"):
     return Mesh(np.array([devices[i] for i in order], object).reshape(sizes), tuple(names[: len(sizes)]))
 

@@ -3,20 +3,7 @@
 import numpy as np
 import pytest
 
-from impl.model import namespace
-from impl.model.model import Model
-
 VALUE = np.arange(64, dtype=np.float32).reshape(8, 8)
-
-
-@pytest.fixture
-def model():
-    return Model(8)
-
-
-@pytest.fixture
-def jax(model):
-    return namespace.of(model)
 
 
 @pytest.fixture

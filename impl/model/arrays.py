@@ -13,7 +13,7 @@ import numpy as np
 
 from . import trees
 from .avals import Aval
-from .buffers import Buffer, cut, lies_in, rows
+from .buffers import Buffer, cut, lies_in, row_major
 from .devices import Device
 from .layouts import Format, Layout
 from .operators import Operators
@@ -43,7 +43,7 @@ class Array(Operators):
     ) -> None:
         self.model, self.aval, self.sharding, self.buffers = model, aval, sharding, buffers
         self.committed = committed
-        self.layout = layout or rows(len(aval.shape))
+        self.layout = layout or row_major(len(aval.shape))
         model.live[next(_numbers)] = self
 
     @property
@@ -264,7 +264,7 @@ class Arrays:
         These are all buffers of an array into which this one fits, so that each is on the device of its shard.
         """
         aval = aval or Aval(value.shape, value.dtype)
-        order = layout or rows(len(aval.shape))
+        order = layout or row_major(len(aval.shape))
         tiles = sharding.tiles(aval.shape)
         buffers = []
         for position, device in enumerate(sharding.ordered):

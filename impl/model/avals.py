@@ -17,13 +17,10 @@ if TYPE_CHECKING:
     from .shardings import Sharding
 
 
-@dataclass(frozen=True)
-class Aval:
-    """A shape and a dtype. A dtype is weak where it comes from a scalar of Python's: it gives way to the others'."""
+class Shaped:
+    """What has a shape."""
 
     shape: tuple[int, ...]
-    dtype: Any
-    weak_type: bool = False
 
     @property
     def ndim(self) -> int:
@@ -32,6 +29,15 @@ class Aval:
     @property
     def size(self) -> int:
         return math.prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Aval(Shaped):
+    """A shape and a dtype. A dtype is weak where it comes from a scalar of Python's: it gives way to the others'."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+    weak_type: bool = False
 
     def with_shape(self, shape: Sequence[int]) -> Aval:
         """The same dtype in another shape."""
@@ -42,7 +48,7 @@ class Aval:
 
 
 @dataclass(frozen=True)
-class ShapeDtypeStruct:
+class ShapeDtypeStruct(Shaped):
     """What stands for an array where no value is needed; one with a sharding stands for a committed array."""
 
     shape: tuple[int, ...]
@@ -72,14 +78,6 @@ class ShapeDtypeStruct:
     @property
     def aval(self) -> Aval:
         return Aval(self.shape, self.dtype, self.weak_type)
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.shape)
 
     def __len__(self) -> int:
         return self.shape[0]

@@ -63,7 +63,7 @@ def cut(value: np.ndarray, index: tuple[slice, ...], order: tuple[int, ...]) -> 
     return fresh
 
 
-def rows(ndim: int) -> tuple[int, ...]:
+def row_major(ndim: int) -> tuple[int, ...]:
     """The layout that every array has unless another one is asked for: the last dimension innermost."""
     return tuple(range(ndim))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .arrays import Array, Arrays
 from .avals import Aval
-from .buffers import rows
+from .buffers import row_major
 from .operators import Operators
 from .shardings import NamedSharding, Sharding
 from .specs import PartitionSpec
@@ -89,7 +89,7 @@ class Keys(Arrays):
     evaluate_wrap_key_data = evaluate_key_data
 
     def _over(self, x: Array, aval: Aval, sharding: Sharding, layout: tuple[int, ...]) -> Array:
-        return Array(self._model, aval, sharding, x.buffers, x.committed, layout or rows(len(aval.shape)))
+        return Array(self._model, aval, sharding, x.buffers, x.committed, layout or row_major(len(aval.shape)))
 
 
 def _is_seed(seed: Any) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 from . import plan, trees
 from .arrays import Array, Arrays, kind_of
 from .avals import ShapeDtypeStruct, aval_of
-from .buffers import Buffer, cut, lies_in, room, rows
+from .buffers import Buffer, cut, lies_in, room, row_major
 from .contexts import tracing_now
 from .devices import Device
 from .layouts import Format
@@ -133,7 +133,7 @@ class Puts(Arrays):
         if target is None and isinstance(x, Array):
             return Place(x.sharding, x.layout)
         ndim = np.ndim(x) if not isinstance(x, Array) else x.ndim
-        layout = rows(ndim)
+        layout = row_major(ndim)
         if isinstance(target, Format):
             layout = tuple(target.layout.major_to_minor) if target.layout is not None else layout
             target = target.sharding
