@@ -6,7 +6,6 @@ test runs: a finding that no longer occurs is told.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from packaging.specifiers import SpecifierSet
@@ -14,18 +13,14 @@ from packaging.specifiers import SpecifierSet
 from conformance.probes import programs
 
 from .lying import Lies, cut_alike, devices, keeps, pieces, wanted
-from .open import one_fate, runs
+from .open import Open, one_fate, runs
 from .walk import Act, Held
 
 
 @dataclass(frozen=True)
-class Finding:
-    """A deviation of JAX: the rule that it breaks, the versions that have it, and the steps that meet it."""
+class Finding(Open):
+    """A deviation of JAX: the rule that it breaks, the steps that meet it, and the versions that have it."""
 
-    name: str
-    rule: str
-    why: str
-    meets: Callable[[Act], bool]
     versions: str = ">=0.4.35"
 
     def holds(self, version: str) -> bool:

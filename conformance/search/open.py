@@ -11,10 +11,10 @@ from .walk import Act, Held
 
 @dataclass(frozen=True)
 class Open:
-    """Where it is open what a step does: by a rule or a question (`source`), or since there is none so far ("")."""
+    """Steps that programs go without, and the rule that speaks of them, "" where there is none so far."""
 
     name: str
-    source: str
+    rule: str
     why: str
     meets: Callable[[Act], bool]
 
