@@ -90,13 +90,13 @@ class Act:
     def declines(self, x: Held) -> bool:
         """Whether the donation of an input may be declined.
 
-        As a view of it is held (PUT-31), or as the program's output may be cut otherwise, or lie elsewhere.
+        As a view of it is held (PUT-31), or as the program's output may be cut otherwise than it, or lie elsewhere.
         """
         if not any(x is it for it in self.donates):
             return False
         if x.fate.views or self.step["do"] in ("put", "puts"):
             return bool(x.fate.views)
-        if any(self.step.get(it) for it in ("where", "in", "under")) or (self.step.get("out") and not x.exact):
+        if any(self.step.get(it) for it in ("where", "in", "under")) or not x.exact:
             return True
         others = [it.lies for it in self.inputs] + [wanted(it) for it in [self.step.get("out")] if it]
         return not all(it["committed"] and cut_alike(it, x.lies) for it in others)
