@@ -90,10 +90,12 @@ def _judged(package: str, stem: str, chapter: Chapter, rule: Rule) -> Iterator[t
         yield "cases", "none"
         return
     ids = lay_out(chapter, rule.cases, judgement, []).ids[rule.id]
+    more = len(lay_out(chapter, rule.cases, judgement, [], wide=True).ids[rule.id]) - len(ids)
+    wide = f", {more:,} more with --wide" if more else ""
     path = Path(str(module.__file__))
     there = " ".join(lines(path, rf"^test_{rule.cases} = "))
     some = ", ".join(ids[:SOME]) + (", ..." if len(ids) > SOME else "")
-    yield "cases", f"{len(ids):,} of test_{rule.cases} ({there}): {some}"
+    yield "cases", f"{len(ids):,} of test_{rule.cases} ({there}): {some}{wide}"
     file, _, name = judgement.probe.rpartition(".")
     probes = path.parent / "probes" / f"{file.replace('.', '/')}.py"
     yield "probe", f"{judgement.probe} ({' '.join(lines(probes, rf'^def {name}[(]'))})"

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from difflib import get_close_matches
 
-from .kit.faults import Fault, named, table
+from .kit.faults import Fault, table
 from .kit.kills import Found, Matrix
 from .kit.strict import Mistake
 
@@ -19,13 +19,12 @@ WIDTH = 80
 def faults(package: str, names: Sequence[str], whole: bool) -> int:
     """Judges these faults, or all, and prints what came of each; 1 unless all is as they say."""
     chosen = choose(package, names)
-    chapters = None if whole else {rule.partition("-")[0] for fault in chosen for rule in named(fault)}
     started = time.monotonic()
     _say(f"{len(chosen)} {'fault' if len(chosen) == 1 else 'faults'}: observing the model first")
-    with closing(Matrix(package, chapters)) as matrix:
+    with closing(Matrix(package, chosen, whole)) as matrix:
         _say(f"{len(matrix.sights):,} observations of the model in {time.monotonic() - started:.0f} s")
         results = {}
-        for number, found in enumerate(matrix.run(chosen, whole), 1):
+        for number, found in enumerate(matrix.run(), 1):
             results[found.fault.name] = found
             how = "NOT as it says" if found.wrong else "found out"
             _say(f"[{number}/{len(chosen)}] {found.fault.name}: {how}, {found.observed:,} observations")

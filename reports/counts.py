@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,24 @@ def sizes(frame: pd.DataFrame, keys: Sequence[str]) -> Iterator[tuple[tuple[Any,
     size = frame.groupby(list(keys), observed=True).size()
     combinations: Any = size.index
     return zip(combinations.tolist(), size.tolist(), strict=True)
+
+
+def compilations(cells: pd.DataFrame) -> dict[Configuration, dict[str, tuple[int, int]]]:
+    """By configuration, where they are counted, and chapter: the programs that were compiled, and the cells there are.
+
+    A program is counted with the observation for which it was compiled, however many cells and observations share it.
+    """
+    frame = cells[[*PARTS, "chapter", "observation", "case", "cost"]]
+    size = dict(sizes(frame, [*PARTS, "chapter"]))
+    found: dict[Configuration, dict[str, tuple[int, int]]] = {}
+    once = frame.drop_duplicates([*PARTS, "chapter", "observation", "case"])
+    for (*parts, chapter, cost), n in sizes(once, [*PARTS, "chapter", "cost"]):
+        compiled = json.loads(cost).get("compile")
+        if isinstance(compiled, int):
+            chapters = found.setdefault(Configuration(*parts), {})
+            before, _ = chapters.get(chapter, (0, 0))
+            chapters[chapter] = before + n * compiled, size[*parts, chapter]
+    return found
 
 
 def matrix(cells: pd.DataFrame) -> list[dict[str, Any]]:

@@ -33,6 +33,7 @@ def summary(run: Run, contract: Contract | None = None) -> str:
     parts = (
         verdicts(run.cells, judged, run.observations, run.partial, run.selected),
         notes(run),
+        compilations(run.cells, judged),
         known(run.cells, contract.rules),
         questions(run.questions, judged, contract.rules),
         open_changes(contract),
@@ -78,6 +79,25 @@ def _total(cells: int, observations: int | None, partial: bool, selected: bool) 
     told += f" from {plural(observations, 'observation')}" if observations is not None else ""
     told += " of a selection" if selected else ""
     return f"{told}; PARTIAL, the run is not whole." if partial else f"{told}."
+
+
+def compilations(cells: pd.DataFrame, configurations: Sequence[Configuration]) -> str:
+    """What makes a suite slow: the programs that were compiled, and their share of the cells."""
+    found = counts.compilations(cells)
+    _, names = labels(configurations)
+    lines = []
+    for configuration in configurations:
+        chapters = found.get(configuration, {})
+        compiled, size = (sum(it[i] for it in chapters.values()) for i in (0, 1))
+        if compiled:
+            told = [_share("", compiled, size)] if len(chapters) > 1 else []
+            told += [_share(f"{chapter} ", *both) for chapter, both in sorted(chapters.items())]
+            lines += wrap(f"{plain(names[configuration], 60)}: {', '.join(told)}", indent=2, hang=2)
+    return "\n".join(["Programs compiled, and their share of the cells", *lines]) if lines else ""
+
+
+def _share(what: str, compiled: int, cells: int) -> str:
+    return f"{visible(what, 40)}{compiled:,} ({100 * compiled / cells:.1f} %)"
 
 
 def known(cells: pd.DataFrame, rules: Mapping[str, Rule] | None = None) -> str:

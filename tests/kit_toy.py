@@ -26,12 +26,12 @@ SUBJECT = """
         jax = None
 
         def __init__(self, devices, partitioner):
-            self.devices, self.partitioner = devices, partitioner
+            self.devices, self.partitioner, self.version = devices, partitioner, ""
 
         def hello(self):
             _, _, version = os.path.basename(sys.executable).partition("jax-")
             return {
-                "versions": {"jax": version or "1.0", "python": "3"},
+                "versions": {"jax": self.version or version or "1.0", "python": "3"},
                 "devices": [{"id": i} for i in range(self.devices)],
                 "memory_kinds": [],
                 "capabilities": ["executes"],
@@ -85,12 +85,14 @@ FAULTS = """
         why: str = "It does something else."
         where: str = "toy/faults.py:1"
         steps: frozenset = frozenset()
+        contract: str = ""
 
     FAULTS = {it.name: it for it in [@FAULTS@]}
 
     def start(target, partitioner, name=None):
         toy = Toy(int(target.rpartition(":")[2]), partitioner)
-        toy.jax = FAULTS[name].does if name else None
+        toy.jax = FAULTS[name].does if name in FAULTS else None
+        toy.version = FAULTS[name].contract if name in FAULTS else name
         return toy
 """
 CONTRACT = """
@@ -185,6 +187,10 @@ MODULE = """
     @dataclass(frozen=True)
     class Act(Case):
         does: str
+
+        @property
+        def wide(self):
+            return self.does == "wide"
 
     acts = every(Act, does=@CASES@)
     test_acts = judge(probe="toy.act", cases=acts)

@@ -39,7 +39,7 @@ TOY-01 MUST: A toy is right.
   change   1 of 2024-10-01, toys; in force since 0.5
   sentence toy/contract/toy.toml:6
   expects  value = "right"
-  cases    4 of test_acts (toy/test_toy.py:11): fine, other, crash, ...
+  cases    4 of test_acts (toy/test_toy.py:15): fine, other, crash, ...
   probe    toy.act (toy/probes/toy.py:4)
   model    toy/subject.py:45 Toy.rights
   fault    mistaken (toy/faults.py:1): It does something else.

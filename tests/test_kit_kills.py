@@ -35,8 +35,8 @@ def toy(tmp_path, monkeypatch):
 
 
 def hunt(package, whole=False):
-    with closing(kills.Matrix(package)) as matrix:
-        found = {it.fault.name: it for it in matrix.run([*(table(package) or {}).values()], whole)}
+    with closing(kills.Matrix(package, (table(package) or {}).values(), whole)) as matrix:
+        found = {it.fault.name: it for it in matrix.run()}
         assert matrix.late() == {}
         return matrix, found
 
@@ -83,6 +83,18 @@ def test_an_exception_before_a_rules_field_was_seen_is_no_contradiction(toy, tmp
     home.write_text(home.read_text().replace('since = "2.0"', 'since = "0.5"'))
     _, found = hunt(package)
     assert found["early"].survived == ["TOY-03"]
+
+
+def test_a_fault_of_an_older_contract_is_judged_by_the_rules_that_are_in_force_there(toy, tmp_path):
+    package = toy(("old", "wrong", ("TOY-01",)), ("new", "wrong", ("TOY-01",)), cases=("fine",))
+    home, rules = tmp_path / "toy" / "faults.py", tmp_path / "toy" / "contract" / "toy.toml"
+    home.write_text(home.read_text().replace("('TOY-01',))", "('TOY-01',), contract='0.9')", 1))
+    text = 'id = "TOY-01"\ntext = "A toy is right."\nwhy = "Otherwise it is wrong."\nchange = 1\nsince = "0.5"'
+    rules.write_text(rules.read_text().replace(text, f'{text}\nuntil = "1.0"', 1))
+    matrix, found = hunt(package)
+    assert matrix.broken == []
+    assert found["old"].cells == {"TOY-01": ["TOY-01[fine]@toy.faults.old-0.9-cpu8-shardy"]}
+    assert found["new"].wrong == ["not found out by TOY-01"], "it is no longer in force"
 
 
 def test_a_fault_that_hangs(toy, monkeypatch):

@@ -220,6 +220,18 @@ def test_a_selection_observes_no_more_than_it_needs_and_is_called_one(toy, argum
     assert "of a selection" in run.text
 
 
+def test_cases_of_a_product_too_large_for_every_run_have_cells_only_where_they_are_asked_for(toy):
+    run = toy("fine", "wide").run("toy")
+    assert set(run.observed) == {"fine"}
+    assert run.lines[0]["flags"] == {}
+    assert not run.of("gate")
+    run = run.run("toy", "--wide")
+    assert set(run.observed) == {"fine", "wide"}
+    assert run.lines[0]["flags"] == {"--wide": "on"}, "so no ledger is made of it"
+    assert "TOY-01[wide]" in run.verdicts
+    assert "judged with --wide=on set" in run.text
+
+
 def test_a_selection_does_not_change_a_verdict(toy):
     """TOY-02 shows the crash, so TOY-01 is judged on what was noted, whether TOY-02 was asked for or not."""
     assert toy("crash").run("toy", "--rule", "TOY-01").verdicts == {"TOY-01[crash]": "conforms"}
@@ -376,7 +388,7 @@ def test_two_versions_in_one_run(toy):
 def test_two_subjects_in_one_run(toy, workers):
     """One has no JAX but a contract that it keeps; each is judged where its version has the rules in force."""
     run = toy("fine", "wrong", "raise")
-    other = kit_toy.SUBJECT.replace('"jax": version or "1.0"', '"contract": "2.0"')
+    other = kit_toy.SUBJECT.replace('"jax": self.version or version or "1.0"', '"contract": "2.0"')
     (run.path / "other.py").write_text(dedent(other))
     run.run("toy", "--subject", "toy.other", "--partitioner", "both", *workers)
     cells = Counter((line["subject"], line["version"], line["partitioner"]) for line in run.of("cell"))

@@ -319,3 +319,22 @@ def test_no_field_acts_on_a_terminal(tmp_path: Path, verdict: str) -> None:
     text = terminal.summary(run) + terminal.listed(run.cells)
     assert text.replace("\n", "").isprintable()
     assert "\\x1b[31m" in text
+
+
+def test_programs_are_counted_once_for_all_cells_that_share_their_observation(tmp_path: Path) -> None:
+    cells = [
+        cell("PUT-01", "a", cost={"compile": 2}),
+        cell("PUT-02", "a", cost={"compile": 2}),
+        cell("PUT-01", "b", cost={"compile": 1}),
+        cell("PUT-01", "a", cost={"compile": 4}, partitioner="gspmd"),
+        cell("DEV-01", "a", cost={"compile": 0}, chapter="DEV"),
+        cell("PUT-01", "c", cost={HOSTILE: "x"}),
+    ]
+    run = run_of(tmp_path, *cells)
+    configurations = [judged.configuration for judged in run.configurations]
+    assert terminal.compilations(run.cells, configurations).splitlines() == [
+        "Programs compiled, and their share of the cells",
+        "  shardy: 3 (60.0 %), DEV 0 (0.0 %), PUT 3 (75.0 %)",
+        "  gspmd: PUT 4 (400.0 %)",
+    ]
+    assert terminal.compilations(run_of(tmp_path, cell()).cells, configurations) == "", "where nobody counts"

@@ -91,7 +91,7 @@ def _find(package: str, contract: Contract, asked: CellName) -> tuple[Rule, Layo
     judgement = getattr(import_module(f"{package}.test_{stem}"), f"test_{rule.cases}", None)
     if not isinstance(judgement, Judgement):
         raise Mistake(f"{rule.id} has no cases: test_{stem}.py has no test_{rule.cases} = judge(...)")
-    return rule, lay_out(chapter, rule.cases, judgement, [])
+    return rule, lay_out(chapter, rule.cases, judgement, [], wide=True)
 
 
 def _case(layout: Layout, rule: Rule, id: str) -> tuple[Case, tuple[Rule, ...], tuple[rules.Question, ...]]:

@@ -33,6 +33,11 @@ class Case:
         """Capabilities that the case needs beside those of its rules; without one its cells are `unsupported`."""
         return ()
 
+    @property
+    def wide(self) -> bool:
+        """Whether the case is one of a product too large for every run: it has cells only with --wide."""
+        return False
+
     def data(self) -> dict[str, Any]:
         """The fields as the probe gets them."""
         return {name: getattr(self, name) for name in _fields(type(self))}

@@ -91,8 +91,13 @@ class Layout:
         return found
 
 
-def lay_out(chapter: Chapter | None, name: str, judgement: Judgement, columns: Sequence[Column]) -> Layout:
-    """Spreads the judgement `test_NAME` of a chapter's module over columns; no chapter, no rules."""
+def lay_out(
+    chapter: Chapter | None, name: str, judgement: Judgement, columns: Sequence[Column], wide: bool = False
+) -> Layout:
+    """Spreads the judgement `test_NAME` of a chapter's module over columns; no chapter, no rules.
+
+    Cases that are `wide` are left out unless they are asked for.
+    """
     rules = tuple(rule for rule in chapter.rule if rule.cases == name) if chapter else ()
     questions = tuple(question for question in chapter.question if question.cases == name) if chapter else ()
     for case in itertools.islice(judgement.cases, 1):
@@ -106,7 +111,11 @@ def lay_out(chapter: Chapter | None, name: str, judgement: Judgement, columns: S
         judgement,
         tuple(columns),
         rules,
-        tuple((case, _speaking(rules, case), _speaking(questions, case)) for case in judgement.cases),
+        tuple(
+            (case, _speaking(rules, case), _speaking(questions, case))
+            for case in judgement.cases
+            if wide or not case.wide
+        ),
     )
 
 
@@ -116,4 +125,4 @@ def _speaking(entries: Iterable[Any], case: Case) -> tuple[Any, ...]:
 
 def _names(case: Case) -> list[str]:
     """Fields and properties of a case."""
-    return [name for name in dir(case) if not name.startswith("_") and name not in ("data", "devices", "needs")]
+    return [name for name in dir(case) if not name.startswith("_") and name not in ("data", "devices", "needs", "wide")]

@@ -37,6 +37,7 @@ def ending(path: Path, stderrs: Iterable[str], troubles: Sequence[str]) -> Endin
     return Ending(
         _some(table, terminal.unexpected(run.cells, contract.rules), terminal.notes(run), *_said(stderrs)),
         _some(
+            terminal.compilations(run.cells, judged),
             terminal.known(run.cells, contract.rules),
             terminal.questions(run.questions, judged, contract.rules),
             terminal.open_changes(contract),

@@ -2,7 +2,8 @@
 
 The package that holds a contract says in `MODEL` which subject keeps all of it, and in `FAULTS` which one is that with
 a fault, `FAULTS:NAME`; the module of the latter has them in a table of its own, `FAULTS`. Without an argument that
-subject is the model once more, and its cost names the steps it took that faults take wrongly.
+subject is the model once more, and its cost names the steps it took that faults take wrongly; with a version of JAX as
+its argument, it is the model of that contract.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ class Fault(Protocol):
     def also(self) -> tuple[str, ...]: ...
     @property
     def why(self) -> str: ...
+    @property
+    def contract(self) -> str: ...
     @property
     def where(self) -> str: ...
     @property

@@ -43,9 +43,14 @@ class Sight:
     held: frozenset[str] = frozenset()
     steps: frozenset[str] = frozenset()
 
+    @property
+    def contract(self) -> str:
+        """The version of JAX whose contract the model keeps here; none is the newest."""
+        return self.request.configuration.argument or ""
+
     def of(self, fault: Fault) -> bool:
         """Whether a fault may show here."""
-        chapters = {rule.partition("-")[0] for rule in named(fault)}
+        chapters = {chapter_of(rule) for rule in named(fault)}
         return not chapters.isdisjoint(self.chapters) and (not fault.steps or not fault.steps.isdisjoint(self.steps))
 
 
@@ -101,15 +106,19 @@ class Hunt:
 class Matrix:
     """The model as observed once, and the faults of it that are laid beside it."""
 
-    def __init__(self, package: str, chapters: Iterable[str] | None = None) -> None:
-        """Of these chapters, or of all."""
-        self.package = package
+    def __init__(self, package: str, faults: Iterable[Fault], whole: bool = False) -> None:
+        """For these faults, in the chapters that they name; `whole`: in all that there are."""
+        self.package, self.faults, self.whole = package, tuple(faults), whole
         self.contract = rules.load(Path(import_module(package).__path__[0]) / "contract")
         self.pool = Pool(probes=f"{package}.probes", cell_timeout=PATIENCE)
         self.configuration = Configuration(self._subject("FAULTS"), sys.executable, TARGET, PARTITIONER)
         try:
-            self.column = self._open()
-            self.sights = self._sights(None if chapters is None else frozenset(chapters))
+            self.columns: dict[str, Column] = {}
+            """The model, by the contract that it keeps: the newest, and those that faults ask for."""
+            self.sights: dict[Request, Sight] = {}
+            for contract in dict.fromkeys(["", *(fault.contract for fault in self.faults)]):
+                self.columns[contract] = self._open(contract)
+                self.sights |= self._sights(contract)
             self.broken = self._observe()
             """Cells that the model itself does not keep."""
         except BaseException:
@@ -120,11 +129,11 @@ class Matrix:
         """Ends what still runs."""
         self.pool.kill()
 
-    def run(self, faults: Iterable[Fault], whole: bool = False) -> Iterator[Found]:
-        """What comes of each fault, where it may show in the chapters that it names; `whole`: in all that there is."""
+    def run(self) -> Iterator[Found]:
+        """What comes of each fault."""
         hunts = deque[Hunt]()
-        for fault in faults:
-            hunts.append(self._hunt(fault, whole))
+        for fault in self.faults:
+            hunts.append(self._hunt(fault))
             self.pool.want(hunts[-1].sights)
             if len(hunts) > AHEAD:
                 yield self._found(hunts.popleft())
@@ -148,23 +157,32 @@ class Matrix:
         subject: str = getattr(import_module(self.package), kind)
         return subject
 
-    def _open(self) -> Column:
-        column = Column(replace(self.configuration, subject=self._subject("MODEL")), self.pool.open(self.configuration))
+    def _open(self, contract: str) -> Column:
+        asked = self._of(contract)
+        model = f"{self._subject('MODEL')}{f':{contract}' if contract else ''}"
+        column = Column(replace(asked, subject=model), self.pool.open(asked))
         if column.hello.problem is not None:
             raise Mistake(f"the model cannot be judged: {column.hello.problem}")
         return column
 
-    def _sights(self, chapters: frozenset[str] | None) -> dict[Request, Sight]:
-        """Every observation that can be taken of the model, with all rules that speak of it."""
+    def _of(self, argument: str) -> Configuration:
+        """The faults' subject with an argument."""
+        return replace(self.configuration, subject=f"{self.configuration.subject}{f':{argument}' if argument else ''}")
+
+    def _sights(self, contract: str) -> dict[Request, Sight]:
+        """Every observation to take of the model, which keeps that contract, with all rules that speak of it."""
+        faults = [fault for fault in self.faults if fault.contract == contract]
+        chapters = {chapter_of(rule) for fault in faults for rule in named(fault)}
+        column, asked = self.columns[contract], self._of(contract)
         sights: dict[Request, Sight] = {}
         for stem, chapter in self.contract.chapters.items():
-            if chapters is not None and chapter.chapter not in chapters:
+            if not self.whole and chapter.chapter not in chapters:
                 continue
             for name, judgement in vars(import_module(f"{self.package}.test_{stem}")).items():
                 if isinstance(judgement, Judgement):
-                    for look in lay_out(chapter, name.removeprefix("test_"), judgement, [self.column]).looks():
+                    for look in lay_out(chapter, name.removeprefix("test_"), judgement, [column]).looks():
                         if cells := [cell for cell in look.cells() if cell.observable]:
-                            request = replace(look.request, configuration=self.configuration)
+                            request = replace(look.request, configuration=asked)
                             sight = sights.setdefault(request, Sight(request))
                             sight.spoken.update({cell.rule.id: (cell.rule, look.case) for cell in cells})
                             sight.chapters.add(chapter.chapter)
@@ -182,13 +200,16 @@ class Matrix:
             judged = self._judge(sight, outcome)
             sight.facts, sight.steps = _facts(outcome), frozenset(outcome.cost)
             sight.held = frozenset(rule for rule, it in judged.items() if it.verdict in HELD)
-            broken += [cell_name(rule, request.id, self.column.name) for rule in judged if rule not in sight.held]
-        self.pool.leave(self.configuration)
+            name = self.columns[sight.contract].name
+            broken += [cell_name(rule, request.id, name) for rule in judged if rule not in sight.held]
+        for contract in self.columns:
+            self.pool.leave(self._of(contract))
         return broken
 
-    def _hunt(self, fault: Fault, whole: bool) -> Hunt:
-        it = replace(self.configuration, subject=f"{self.configuration.subject}:{fault.name}")
-        asked = [sight for sight in self.sights.values() if whole or sight.of(fault)]
+    def _hunt(self, fault: Fault) -> Hunt:
+        it = self._of(fault.name)
+        there = (sight for sight in self.sights.values() if sight.contract == fault.contract)
+        asked = [sight for sight in there if self.whole or sight.of(fault)]
         return Hunt(Found(fault), it, {replace(sight.request, configuration=it): sight for sight in asked})
 
     def _found(self, hunt: Hunt) -> Found:
@@ -207,7 +228,7 @@ class Matrix:
         found.observed += 1
         if _facts(outcome) == sight.facts:
             return
-        column = replace(self.column, configuration=hunt.configuration).name
+        column = replace(self.columns[sight.contract], configuration=hunt.configuration).name
         for id, judged in self._judge(sight, outcome).items():
             rule, case = sight.spoken[id]
             name = cell_name(id, sight.request.id, column)
@@ -225,7 +246,12 @@ class Matrix:
             found.given_up = f"{does} at {cell}; given up after {found.observed:,} observations"
 
     def _judge(self, sight: Sight, outcome: Outcome) -> dict[str, Judged]:
-        return judge(sight.spoken.values(), outcome, self.column.hello.capabilities)
+        return judge(sight.spoken.values(), outcome, self.columns[sight.contract].hello.capabilities)
+
+
+def chapter_of(rule: str) -> str:
+    """The chapter that a rule's id says."""
+    return rule.partition("-")[0]
 
 
 def contradicts(rule: Rule, case: Case, outcome: Outcome) -> bool:

@@ -34,6 +34,7 @@ class Options:
     cell_timeout: float
     hosts: int
     record: Path
+    wide: bool = False
 
     def chosen(self, rule: str) -> bool:
         """Whether --rule leaves a rule in."""
@@ -51,6 +52,7 @@ def options(
     cell_timeout: float,
     hosts: int,
     record: Path,
+    wide: bool = False,
 ) -> Options:
     """The options, or a `Mistake` about the first one that cannot be."""
     for subject in subjects:
@@ -76,7 +78,7 @@ def options(
         for python in dict.fromkeys(holder(subject, python) for python in found)
         for it in partitioners
     )
-    return Options(configurations, tuple(rules), cell_timeout, hosts, record)
+    return Options(configurations, tuple(rules), cell_timeout, hosts, record, wide)
 
 
 def check_subject(subject: str) -> None:

@@ -50,6 +50,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--target": {"default": "cpu:8", "help": "where it runs: cpu:N (default: cpu:8)"},
     "--partitioner": {"default": "both", "help": "shardy, gspmd or both (default: both)"},
     "--rule": {"action": "append", "default": [], "metavar": "GLOB", "help": "judge only these rules; repeatable"},
+    "--wide": {"action": "store_true", "help": "judge also the cases of products too large for every run"},
     "--record": {"metavar": "FILE", "help": f"where the verdicts go, a JSON line per cell (default: {RECORD})"},
     "--cell-timeout": {"type": float, "default": 30.0, "metavar": "S", "help": "when a silent host is called hung"},
     "--hosts": {"type": int, "default": 1, "metavar": "N", "help": "hosts per configuration (default: 1)"},
@@ -204,6 +205,7 @@ class Conformance:
                 cell_timeout=option.cell_timeout,
                 hosts=option.hosts,
                 record=self._record(),
+                wide=option.wide,
             )
             writer = None
             if not option.collectonly:

@@ -28,9 +28,17 @@ Line = dict[str, Any]
 
 
 def header(
-    configurations: Sequence[Configuration], columns: Sequence[Column], selected: bool, writer: str, started: datetime
+    configurations: Sequence[Configuration],
+    columns: Sequence[Column],
+    selected: bool,
+    writer: str,
+    started: datetime,
+    wide: bool = False,
 ) -> Line:
-    """What is judged, where, and by which revision of the suite; what the columns do not share is null here."""
+    """What is judged, where, and by which revision of the suite; what the columns do not share is null here.
+
+    A run that is `wide` says so among its flags: it has cells that other runs leave out.
+    """
 
     def only(values: Iterable[str]) -> str | None:
         distinct = sorted(set(values))
@@ -47,7 +55,7 @@ def header(
         "target": only(it.target for it in configurations),
         "partitioners": list(dict.fromkeys(it.partitioner for it in configurations)),
         "selected": selected,
-        "flags": flags(os.environ),
+        "flags": flags(os.environ) | ({"--wide": "on"} if wide else {}),
         "writer": writer,
     }
 

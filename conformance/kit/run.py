@@ -75,7 +75,7 @@ class Run:
     def add(self, path: Path, name: str, judgement: Judgement, marks: dict[str, Any]) -> list[Cell]:
         """Lays out the judgement `test_NAME` of a test module, and returns the cells that --rule leaves in."""
         chapter = self.contract.chapters.get(gates.stem(path))
-        layout = lay_out(chapter, name, judgement, self.columns)
+        layout = lay_out(chapter, name, judgement, self.columns, self.options.wide)
         module = self.modules.setdefault(path, gates.Module(path, chapter, {}, marks))
         module.layouts[name] = layout
         cells: list[Cell] = []
@@ -236,7 +236,9 @@ class Run:
                 for stale in records.parts(self.options.record):
                     stale.unlink()
             configurations = self.options.configurations
-            self.writer.begin(records.header(configurations, columns, selected, self.who, self.started))
+            self.writer.begin(
+                records.header(configurations, columns, selected, self.who, self.started, self.options.wide)
+            )
 
     def _gate(self, line: records.Line) -> None:
         self.gates.append(line)

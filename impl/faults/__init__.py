@@ -1,8 +1,8 @@
 """Deliberately broken models: each takes one step of the executable model wrongly, and names the rules that it breaks.
 
 A module for each chapter, and one more for what PUT says of programs and transformations. As a subject, `fault:NAME` is
-the model with that fault; `fault` alone is the model without one, and counts as its cost which of the steps it took
-that faults take wrongly.
+the model with that fault; `fault` alone is the model without one, `fault:0.9.2` the same as of that JAX, and counts as
+its cost which of the steps it took that faults take wrongly.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ class Fault:
     also: tuple[str, ...]
     model: type[Model]
     why: str
+    contract: str = ""
+    """The version of JAX whose contract it breaks; none is the newest."""
 
     @cached_property
     def steps(self) -> frozenset[str]:
@@ -63,8 +65,11 @@ FAULTS: dict[str, Fault] = {}
 """Every fault by its name."""
 
 
-def fault(*breaks: str, also: Iterable[str] = ()) -> Callable[[M], M]:
-    """Registers a class of the model as a fault, `CopyIsAlias` as `copy_is_alias`; its docstring says what is wrong."""
+def fault(*breaks: str, also: Iterable[str] = (), contract: str = "") -> Callable[[M], M]:
+    """Registers a class of the model as a fault, `CopyIsAlias` as `copy_is_alias`; its docstring says what is wrong.
+
+    One that breaks rules which are no longer in force names a `contract` in which they are: a version of JAX.
+    """
 
     def register(model: M) -> M:
         name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", model.__name__).lower()
@@ -75,7 +80,7 @@ def fault(*breaks: str, also: Iterable[str] = ()) -> Callable[[M], M]:
             raise ValueError(f"fault {name}: say which rules it breaks, and in its docstring what it does wrong")
         if twice := sorted({id for id in (*breaks, *also) if [*breaks, *also].count(id) > 1}):
             raise ValueError(f"fault {name} names {', '.join(twice)} twice")
-        FAULTS[name] = Fault(name, breaks, tuple(also), model, why)
+        FAULTS[name] = Fault(name, breaks, tuple(also), model, why, contract)
         return model
 
     return register
@@ -92,8 +97,13 @@ def find(name: str) -> Fault:
 
 
 def check(name: str) -> None:
-    """LookupError, in one line, where there is no fault of that name."""
-    find(name)
+    """LookupError or ValueError, in one line, where there is no fault of that name and no contract of that version."""
+    if not _dated(name):
+        find(name)
+        return
+    from impl import model
+
+    model.check(name)
 
 
 def environment(target: str) -> dict[str, str]:
@@ -114,10 +124,11 @@ def start(target: str, partitioner: str, name: str = "") -> Subject:
     """The model with that fault, or watched and without one."""
     from impl import model
 
-    if name:
-        return model.start(target, partitioner, model=find(name).model)
+    if name and not _dated(name):
+        fault = find(name)
+        return model.start(target, partitioner, fault.contract, fault.model)
     taken: Counter[str] = Counter()
-    subject = model.start(target, partitioner, model=_watched(taken))
+    subject = model.start(target, partitioner, name, _watched(taken))
 
     def cost() -> dict[str, int]:
         told = dict(taken)
@@ -126,6 +137,11 @@ def start(target: str, partitioner: str, name: str = "") -> Subject:
 
     subject.cost = cost  # type: ignore[method-assign]
     return subject
+
+
+def _dated(name: str) -> bool:
+    """Whether it is a version of JAX, which is no fault's name."""
+    return name[:1].isdigit()
 
 
 def _watched(taken: Counter[str]) -> type[Model]:
