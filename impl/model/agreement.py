@@ -6,8 +6,8 @@ jits within) and the mesh that set_mesh set. They agree if they lie on the same 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from .arrays import Array
@@ -40,7 +40,8 @@ class Argument:
 class Call:
     """A program with its arguments and its out_shardings, one for each result.
 
-    It is `eager` if no jit was asked for; one that `keeps_unused` is lowered with arguments that it does not use.
+    It is `eager` if no jit was asked for; one that `keeps_unused` is lowered with arguments that it does not use;
+    `options` are the compiler's.
     """
 
     program: Program
@@ -48,6 +49,7 @@ class Call:
     outs: tuple[Sharding | None, ...]
     eager: bool = False
     keeps_unused: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def uses(self, argument: Argument) -> bool:
         """Whether the program does anything with an argument."""

@@ -14,6 +14,7 @@ from .meshes import Mesh
 from .words import shown
 
 if TYPE_CHECKING:
+    from .caches import Caches
     from .programs import Trace
 
 
@@ -79,6 +80,7 @@ class DefaultDevice(contextlib.ContextDecorator):
 class Contexts(Arrays):
     """The steps that ask which context holds."""
 
+    caches: Caches
     counts: Counter[str]
     partitioner: str
 
@@ -113,7 +115,8 @@ class Contexts(Arrays):
         return mesh if is_set else None
 
     def clear_caches(self) -> None:
-        """Nothing is kept from one call to the next."""
+        """Nothing that was traced, lowered or compiled is kept any longer."""
+        self.caches.clear()
 
 
 def tracing_now() -> Trace | None:

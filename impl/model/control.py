@@ -13,6 +13,7 @@ from .binding import bind, name_of
 from .contexts import HELD, tracing_now
 from .jit import Jits
 from .keys import zeros
+from .layouts import Format
 from .meshes import Axes, Mesh
 from .programs import Equation, Program, Var
 from .put import Puts, Row, Target
@@ -54,7 +55,8 @@ class Control(Puts, Jits):
 
     def put_inside(self, x: Any, target: Target, row: Row) -> Any:
         """A put within a program: its flags were checked, and promise no more than a result of its own. PUT-55."""
-        sharding = None if target is None else self.place(x, target).sharding
+        stays = target is None or (isinstance(target, Format) and target.sharding is None)
+        sharding = None if stays else self.place(x, target).sharding
         params = {"sharding": sharding, "shardings": (sharding,), "target": target, "row": row}
         return self.operation("device_put", [x], [aval_of(x)], params)[0]
 

@@ -14,9 +14,10 @@ from .agreement import Argument, Call, committed_to
 from .arrays import Array
 from .avals import Aval, ShapeDtypeStruct, aval_of
 from .binding import Bound, Parameters, bind, name_of, parameters, wanting
-from .contexts import tracing_now
+from .caches import TraceKey, owner_of, typed
+from .contexts import HELD, tracing_now
 from .meshes import Mesh
-from .programs import constant
+from .programs import Program, Tracer, constant
 from .running import Lowered, Programs
 from .shardings import NamedSharding, Sharding
 from .specs import PartitionSpec
@@ -35,6 +36,7 @@ class Options:
     in_shardings: Any
     out_shardings: Any
     keep_unused: bool
+    compiler: Mapping[str, Any]
 
 
 class Jitted:
@@ -55,7 +57,8 @@ class Jitted:
         return program.result([struct(it) for it in program.avals])
 
     def clear_cache(self) -> None:
-        """Nothing is kept from one call to the next."""
+        """Nothing of the function is kept any longer, whichever jit it came by."""
+        self.model.caches.trace.forget(owner_of(self.f)[0])
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -86,8 +89,7 @@ class LoweredJit(Stage):
     """A jitted function that is lowered."""
 
     def compile(self) -> CompiledJit:
-        self.model.compile(self.lowered)
-        return CompiledJit(self.model, self.lowered, self.tree)
+        return CompiledJit(self.model, self.model.compile(self.lowered), self.tree)
 
     def as_text(self, dialect: str = "stablehlo") -> str:
         return self.model.text(self.lowered, dialect)
@@ -127,14 +129,14 @@ class Jits(Programs):
         inline: bool = False,
         compiler_options: Mapping[str, Any] | None = None,
     ) -> Jitted:
-        """A function that runs as one program; the last two say how it is compiled, which shows nowhere here."""
+        """A function that runs as one program; how it is compiled shows nowhere but in what is compiled again."""
         has, name = parameters(function(fun, "jit")), name_of(fun)
         static = has.meant(name, "static", static_argnums, static_argnames)
         donated = has.meant(name, "donate", donate_argnums, donate_argnames)
         if both := static & donated:
             raise ValueError(f"arguments of {name} cannot be both static and donated: {', '.join(sorted(both))}")
         ins = tuple(in_shardings) if isinstance(in_shardings, list) else in_shardings  # they are for a tuple
-        return Jitted(self, fun, Options(has, static, donated, ins, out_shardings, keep_unused))
+        return Jitted(self, fun, Options(has, static, donated, ins, out_shardings, keep_unused, compiler_options or {}))
 
     def call_jitted(self, jitted: Jitted, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Runs a jitted function; within a function that is traced, its program becomes part of the outer one.
@@ -164,7 +166,7 @@ class Jits(Programs):
         by_position = self.prefixed(options.in_shardings, bound.args, "in_shardings", self.mesh_that_places())
         ins = by_position + [None] * (len(bound.arguments) - len(by_position))
         arguments = wanting(bound.arguments, ins)
-        program = self.trace(name_of(jitted.f), bound.function, [it.aval for it in arguments])
+        program = self.traced(jitted.f, bound, self.trace_key(jitted, bound, args, kwargs))
         outs = self.prefixed(options.out_shardings, program.tree, "out_shardings", self.mesh_that_places())
         for sharding, aval in zip([*ins, *outs], [*(it.aval for it in arguments), *program.avals], strict=True):
             if sharding is not None:
@@ -172,7 +174,36 @@ class Jits(Programs):
         for it in arguments:
             if it.committed is not None:  # what stands for an array may lie as no array could
                 it.committed.check(it.aval.shape)
-        return Call(program, arguments, tuple(outs), keeps_unused=options.keep_unused), bound
+        call = Call(program, arguments, tuple(outs), keeps_unused=options.keep_unused, options=options.compiler)
+        return call, bound
+
+    def traced(self, f: Callable[..., Any], bound: Bound, key: TraceKey) -> Program:
+        """The program of a function, traced unless that is there already.
+
+        One that captures values of a trace around it is that trace's own. A captured array of NumPy's is what it was.
+        """
+        owner, _ = owner_of(f)
+        if (kept := self.caches.trace.get(owner, key)) is not None:
+            return kept
+        program = self.trace(name_of(f), bound.function, key.avals)
+        if any(isinstance(it, Tracer) for it in program.captured):
+            return program
+        captured = tuple(np.array(it) if isinstance(it, np.ndarray) else it for it in program.captured)
+        return self.caches.trace.keep(owner, key, replace(program, captured=captured))
+
+    def trace_key(self, jitted: Jitted, bound: Bound, args: Sequence[Any], kwargs: dict[str, Any]) -> TraceKey:
+        """All that the trace of a call depends on beside its function."""
+        options = jitted.options
+        given = [*((options.has.called(position), it) for position, it in enumerate(args)), *kwargs.items()]
+        return TraceKey(
+            owner_of(jitted.f)[1],
+            tuple((name, typed(it)) for name, it in given if name in options.static),
+            tuple(kwargs),
+            bound.tree,
+            tuple(it.aval for it in bound.arguments),
+            tuple(HELD.meshes[-1:]),
+            tuple((axis, size) for trace in HELD.traces for axis, size in trace.axes.items()),
+        )
 
     def prefixed(self, prefix: Any, tree: trees.Tree, name: str, mesh: Mesh | None) -> list[Sharding | None]:
         """The shardings that an option means, one for each array of a pytree; a mesh is that of bare specs."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 import weakref
 from collections import Counter
 
+from .caches import Caches
 from .dates import Contract
 from .devices import KINDS, Device, machine
 from .keys import Keys
@@ -35,6 +36,7 @@ class Model(Keys, Transforms):
         kinds = [kind for kind in KINDS if self.contract.promises(f"memory.{kind}")]
         self.platforms = machine(devices, processes=processes, kinds=kinds)
         self.counts: Counter[str] = Counter()
+        self.caches = Caches()
         self.live = weakref.WeakValueDictionary()
 
     def devices(self, platform: str | None = None) -> list[Device]:

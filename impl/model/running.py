@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,9 @@ from .agreement import Agreement, Argument, Call, Side, committed_to, replicated
 from .arrays import Array
 from .avals import Aval, ShapeDtypeStruct, aval_of
 from .buffers import Buffer
+from .caches import ArgumentForm, CompileKey, Executable, LoweringKey, Module, OperationKey, form, typed
 from .contexts import HELD, tracing_now
+from .devices import Device
 from .keys import KEY, beneath, elements
 from .meshes import Mesh
 from .operations import OPERATIONS
@@ -28,12 +30,13 @@ from .shardings import NamedSharding, Sharding, SingleDeviceSharding
 
 @dataclass(frozen=True, eq=False)
 class Lowered:
-    """A call with the shardings of its arguments and results; `home` is one of its sides, if it has any."""
+    """A call with its module and the shardings of its arguments and results; `home` is one of its sides, if any."""
 
     call: Call
     home: Side | None
     ins: tuple[Sharding, ...]
     outs: tuple[Sharding, ...]
+    module: Module
 
 
 class Programs(Functions, Agreement):
@@ -63,7 +66,12 @@ class Programs(Functions, Agreement):
         record = tracing_now()
         if record is not None:
             return record.record(name, operands, outputs, params)
-        program = single(name, [aval_of(x) for x in operands], outputs, params)
+        avals = [aval_of(x) for x in operands]
+        if "programs" in params:  # which are traced anew at each call
+            program = single(name, avals, outputs, params)
+        else:
+            key = OperationKey(name, tuple(avals), tuple(outputs), typed(params))
+            program = self.caches.operation(key, lambda: single(name, avals, outputs, params))
         called = [*names, *((f"captured[{number}]", None) for number in range(len(operands) - len(names)))]
         arguments = tuple(
             Argument(*it, x, var.aval, committed_to(x))
@@ -76,9 +84,8 @@ class Programs(Functions, Agreement):
     def call(self, call: Call) -> list[Any]:
         """Runs a program: what is refused is refused before anything is compiled, moved or deleted. DEV-14, DEV-16."""
         self.check_alive(call)
-        lowered = self.lower(call, self.agree(call))
-        self.compile(lowered)
-        return self.execute(lowered, [self.feed(it, lowered.home) for it in call.arguments])
+        compiled = self.compile(self.lower(call, self.agree(call)))
+        return self.execute(compiled, [self.feed(it, compiled.home) for it in call.arguments])
 
     def check_alive(self, call: Call) -> None:
         """Arguments that are gone are refused, and those that one call takes from itself. PUT-26, DEV-15."""
@@ -107,14 +114,46 @@ class Programs(Functions, Agreement):
                     )
 
     def lower(self, call: Call, home: Side | None) -> Lowered:
-        """Lays down where arguments and results of a program lie."""
-        self.counts["lower"] += 1
+        """Lays down where arguments and results of a program lie; its module may be there already."""
+        key = self.lowering_key(call, home)
+        module = self.caches.lowering.get(call.program, key)
+        if module is None:
+            self.counts["lower"] += 1
+            module = self.caches.lowering.keep(call.program, key, Module(key))
         ins = tuple(self.sharding_in(it, home) for it in call.arguments)
-        return Lowered(call, home, ins, self.shardings_out(call, home))
+        return Lowered(call, home, ins, self.shardings_out(call, home), module)
 
-    def compile(self, lowered: Lowered) -> None:
-        """Compiles a program that is lowered. DEV-16, DEV-49, DEV-59."""
-        self.counts["compile"] += 1
+    def lowering_key(self, call: Call, home: Side | None) -> LoweringKey:
+        """All that the module of a call's program depends on."""
+        devices, mesh = self.devices_of(home), self.mesh_that_places()
+        return LoweringKey(
+            tuple(ArgumentForm(form(it.committed), form(it.wanted), it.donated) for it in call.arguments),
+            tuple(map(form, call.outs)),
+            call.keeps_unused,
+            None if mesh is None else form(replicated_over(mesh)),
+            len(devices),
+            devices[0].platform,
+            self.partitioner,
+        )
+
+    def compile(self, lowered: Lowered) -> Lowered:
+        """Compiles a program that is lowered, unless that is there already. DEV-16, DEV-49, DEV-59."""
+        key = self.compile_key(lowered)
+        executable = self.caches.compilation.get(lowered.module, key)
+        if executable is None:
+            self.counts["compile"] += 1
+            made = Executable(key, lowered.ins, lowered.outs)
+            executable = self.caches.compilation.keep(lowered.module, key, made)
+        return replace(lowered, ins=executable.ins, outs=executable.outs)
+
+    def compile_key(self, lowered: Lowered) -> CompileKey:
+        """All that a compiled program depends on beside its module."""
+        home = lowered.home
+        return CompileKey(self.devices_of(home), self.results_commit(home), typed(lowered.call.options))
+
+    def devices_of(self, home: Side | None) -> tuple[Device, ...]:
+        """The devices that a call runs on, in order: those of its sides, else the default one."""
+        return (self.default_device(),) if home is None else home.devices
 
     def execute(self, lowered: Lowered, values: Sequence[np.ndarray]) -> list[Array]:
         """Evaluates a program on values, lays out its results, and deletes what it was given for them.

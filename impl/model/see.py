@@ -40,7 +40,7 @@ class See(observers.Observers):
     def redone(self, call: Callable[[], Any]) -> dict[str, int]:
         """Calls once, and counts what was done again: trace, lower, compile, and dispatch, a miss of the fast path.
 
-        The model has neither caches nor a fast path: it dispatches every program that it compiles, and no other.
+        The model counts what its caches miss. It has no fast path: it dispatches what it compiles, and no other.
         """
         before = self.counts()
         call()
