@@ -39,8 +39,11 @@ PASSES = ("DEV-10", "DEV-11", "DEV-13", "DEV-16")
 Where an argument should have been named it is DEV-12 too.
 """
 
-REPEATED = ("DEV-17", "DEV-18", "DEV-58", "DEV-59")
-"""And where such a call passes after one that agreed, and again: there is no refusal that could be like the first."""
+REPEATED = ("DEV-17", "DEV-18", "DEV-58")
+"""And where such a call passes after one that agreed, and again: there is no refusal that could be like the first.
+
+When it passes again it is compiled already; what it was to donate is gone, which is DEV-59.
+"""
 
 TAKEN = ("DEV-45", "DEV-46", "DEV-47")
 """What is broken beside a rule where a compiled object takes what it should refuse; it compiles nothing."""
@@ -141,7 +144,7 @@ class StructsPass(Model):
         return not isinstance(argument.value, ShapeDtypeStruct)
 
 
-@fault("DEV-01", "DEV-02", also=["DEV-09", *PASSES, "DEV-12", "DEV-15", *REPEATED])
+@fault("DEV-01", "DEV-02", also=["DEV-09", *PASSES, "DEV-12", "DEV-15", *REPEATED, "DEV-59"])
 class OrderOfArgumentsIsIgnored(Model):
     """Two arguments on the same devices in different orders may meet."""
 
@@ -435,10 +438,10 @@ class FirstOperandDecides(Model):
 class LooseResultStays(Model):
     """Where nothing is committed, the result lies where the first operand lies."""
 
-    def shardings_out(self, call: Call, home: Side | None) -> tuple[Sharding, ...]:
-        found = super().shardings_out(call, home)
-        stays = home is None and call.arguments and loose(call.arguments[0])
-        return (call.arguments[0].value.sharding,) * len(found) if stays else found
+    def compile(self, lowered: Lowered) -> Lowered:
+        compiled, given = super().compile(lowered), lowered.call.arguments
+        stays = lowered.home is None and given and loose(given[0])
+        return replace(compiled, outs=(given[0].value.sharding,) * len(compiled.outs)) if stays else compiled
 
 
 @fault("DEV-27")
