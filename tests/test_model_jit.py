@@ -92,17 +92,55 @@ def test_an_array_that_shares_the_memory_of_a_donated_one_keeps_its_value(jax, n
     assert np.array_equal(y, VALUE + 1)
 
 
-def test_what_lies_elsewhere_than_a_call_runs_is_not_donated(jax, named):
+def test_what_a_call_lays_out_anew_is_donated_where_a_result_is_like_it_then(jax, named):
     loose = jax.device_put(VALUE)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with pytest.warns(UserWarning, match="not usable"):
         y = jax.jit(lambda x: x + 1, donate_argnums=0, out_shardings=named("x"))(loose)
     assert np.array_equal(loose, VALUE)
     assert y.committed
     one = jax.sharding.SingleDeviceSharding(jax.devices()[5])
-    with pytest.warns(UserWarning, match="not usable"):
-        jax.jit(lambda x: x + 1, donate_argnums=0, out_shardings=one)(loose)
-    assert np.array_equal(loose, VALUE)
+    z = jax.jit(lambda x: x + 1, donate_argnums=0, out_shardings=one)(loose)
+    assert loose.is_deleted()
+    assert np.array_equal(z, VALUE + 1)
+
+
+def test_a_compiled_text_says_which_result_lies_in_the_memory_of_which_parameter(jax, named):
+    x, y, z = (jax.device_put(VALUE, named("x", "y")) for _ in range(3))
+    f = jax.jit(lambda unused, x, y: (y + 1, x.sum(), x * 2), donate_argnums=(1, 2))
+    text = f.lower(x, y, z).compile().as_text()
+    assert text.startswith("HloModule jit__lambda_, ")
+    assert "input_output_alias={ {0}: (0, {}, may-alias), {2}: (1, {}, may-alias) }" in text
+    assert "{(f32[4,4]{1,0}, f32[4,4]{1,0})->(f32[4,4]{1,0}, f32[], f32[4,4]{1,0})}, num_partitions=4" in text
+    one = jax.jit(lambda x: x + 1, donate_argnums=0).lower(VALUE).compile().as_text()
+    assert "input_output_alias={ {}: (0, {}, may-alias) }" in one
+    assert "alias" not in jax.jit(lambda x: x + 1).lower(VALUE).compile().as_text()
+
+
+def test_a_memory_analysis_counts_the_bytes_of_each_device(jax, named):
+    x = jax.device_put(VALUE, named("x"))
+    told = jax.jit(lambda x, y: (x + 1, y.sum()), donate_argnums=0).lower(x, x).compile().memory_analysis()
+    assert (told.argument_size_in_bytes, told.output_size_in_bytes, told.alias_size_in_bytes) == (256, 132, 128)
+    keys = jax.random.wrap_key_data(np.zeros((4, 2), np.uint32))
+    told = jax.jit(lambda x: x, donate_argnums=0).lower(keys).compile().memory_analysis()
+    assert told.alias_size_in_bytes == 32
+
+
+@pytest.mark.parametrize(
+    ("dtype", "name"), [("bool", "pred"), ("int8", "s8"), ("uint16", "u16"), ("bfloat16", "bf16"), ("complex64", "c64")]
+)
+def test_a_compiled_text_has_the_compiler_s_names_of_dtypes(jax, dtype, name):
+    x = np.zeros((2, 3), getattr(jax.numpy, dtype).dtype)
+    assert f"{{({name}[2,3]{{1,0}})->" in jax.jit(lambda x: x).lower(x).compile().as_text()
+
+
+def test_a_lowered_text_declares_what_is_donated(jax, named):
+    x = jax.device_put(VALUE, named("x"))
+    said = jax.jit(lambda x, y: y + 1, donate_argnums=1, out_shardings=named("x")).lower(x, x).as_text()
+    assert "tf.aliasing_output = 0 : i32" in said
+    assert "jax.buffer_donor" not in said
+    open_ = jax.jit(lambda x, y: y + 1, donate_argnums=1).lower(x, x).as_text()
+    assert "jax.buffer_donor = true" in open_
+    assert "tf.aliasing_output" not in open_
 
 
 def test_the_host_s_memory_and_views_are_never_written_over(jax):

@@ -109,6 +109,23 @@ class CompiledJit(Stage):
     def output_shardings(self) -> Any:
         return self.lowered.call.program.result(self.lowered.outs)
 
+    def as_text(self) -> str:
+        return self.model.compiled_text(self.lowered)
+
+    def memory_analysis(self) -> CompiledMemoryStats:
+        return self.model.memory_analysis(self.lowered)
+
+
+@dataclass(frozen=True)
+class CompiledMemoryStats:
+    """How many bytes a compiled program takes on each of its devices; `alias` are those of results in arguments."""
+
+    argument_size_in_bytes: int
+    output_size_in_bytes: int
+    alias_size_in_bytes: int
+    temp_size_in_bytes: int = 0
+    generated_code_size_in_bytes: int = 0
+
 
 class Jits(Programs):
     """The steps of jit, and those of what it gives."""
@@ -332,17 +349,59 @@ class Jits(Programs):
         if dialect == "hlo":
             raise NotImplementedError("the model's programs have a text as stablehlo only")
         call = lowered.call
-        kept = [it for it in call.arguments if call.keeps_unused or call.uses(it)]
+        kept = [call.arguments[at] for at in lowered.kept]
         ins = [(it.aval, it.wanted or it.committed) for it in kept]
         outs = [*zip(call.program.avals, call.outs, strict=True)]
         said = [sharding for _, sharding in [*ins, *outs] if sharding is not None]
         kinds = any(it.memory_kind != it.ordered[0].default_memory().kind for it in said)
+        devices = len(self.everywhere(lowered.home).ordered)
+        donated = [self.declared_donated(lowered, at, devices) for at in lowered.kept]
         return texts.module(
-            [_declared(*it, kinds) for it in ins],
+            [replace(_declared(*it, kinds), **given) for it, given in zip(ins, donated, strict=True)],
             [_declared(*it, kinds) for it in outs],
             partitioner=self.partitioner,
+            devices=devices,
+        )
+
+    def declared_donated(self, lowered: Lowered, argument: int, devices: int) -> dict[str, Any]:
+        """How a module declares a donated argument: with the result that takes its place, or as a donor.
+
+        The latter where several devices run it and nothing has said yet how that result is cut.
+        """
+        result = next((result for result, at in lowered.aliases.items() if at == argument), None)
+        if result is None:
+            return {}
+        said = devices == 1 or lowered.call.outs[result] is not None
+        return {"aliases": result} if said else {"donor": True}
+
+    def compiled_text(self, lowered: Lowered) -> str:
+        """The first line of a compiled module, which says what results lie in the memory of which parameters."""
+        ins, outs = self.shards_of(lowered)
+        parameters = {at: number for number, at in enumerate(lowered.kept)}
+        return texts.compiled(
+            lowered.call.program.name,
+            ins,
+            outs,
+            {result: parameters[at] for result, at in lowered.aliases.items()},
             devices=len(self.everywhere(lowered.home).ordered),
         )
+
+    def memory_analysis(self, lowered: Lowered) -> CompiledMemoryStats:
+        """How many bytes parameters and results take on each device, and how many of the latter are the former's."""
+        ins, outs = self.shards_of(lowered)
+        return CompiledMemoryStats(
+            argument_size_in_bytes=sum(texts.size(*it) for it in ins),
+            output_size_in_bytes=sum(texts.size(*it) for it in outs),
+            alias_size_in_bytes=sum(texts.size(*outs[result]) for result in lowered.aliases),
+        )
+
+    def shards_of(self, lowered: Lowered) -> tuple[list[tuple[Any, Any]], list[tuple[Any, Any]]]:
+        """Shape and dtype of what each device has of the parameters, and of the results."""
+        call = lowered.call
+        ins = [(call.arguments[at].aval, lowered.ins[at]) for at in lowered.kept]
+        outs = [*zip(call.program.avals, lowered.outs, strict=True)]
+        shards = [[(it.shard_shape(aval.shape), aval.dtype) for aval, it in some] for some in (ins, outs)]
+        return shards[0], shards[1]
 
 
 def _reached(path: str) -> str:

@@ -7,8 +7,9 @@ the program is evaluated, and the results are laid out.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,13 +31,23 @@ from .shardings import NamedSharding, Sharding, SingleDeviceSharding
 
 @dataclass(frozen=True, eq=False)
 class Lowered:
-    """A call with its module and the shardings of its arguments and results; `home` is one of its sides, if any."""
+    """A call with its module and the shardings of its arguments and results; `home` is one of its sides, if any.
+
+    `aliases` says by its number which result takes the memory of which donated argument.
+    """
 
     call: Call
     home: Side | None
     ins: tuple[Sharding, ...]
     outs: tuple[Sharding, ...]
     module: Module
+    aliases: Mapping[int, int]
+
+    @cached_property
+    def kept(self) -> tuple[int, ...]:
+        """The arguments that are parameters of the program, by number: those that it does not use are none."""
+        call = self.call
+        return tuple(i for i, it in enumerate(call.arguments) if call.keeps_unused or call.uses(it))
 
 
 class Programs(Functions, Agreement):
@@ -117,11 +128,16 @@ class Programs(Functions, Agreement):
         """Lays down where arguments and results of a program lie; its module may be there already."""
         key = self.lowering_key(call, home)
         module = self.caches.lowering.get(call.program, key)
+        new = module is None
         if module is None:
             self.counts["lower"] += 1
             module = self.caches.lowering.keep(call.program, key, Module(key))
         ins = tuple(self.sharding_in(it, home) for it in call.arguments)
-        return Lowered(call, home, ins, self.shardings_out(call, home), module)
+        lowered = Lowered(call, home, ins, self.shardings_out(call, home), module, {})
+        aliases, unusable = self.donations(lowered)
+        if new and unusable:
+            self.tell_unusable(call, unusable)
+        return replace(lowered, aliases=aliases)
 
     def lowering_key(self, call: Call, home: Side | None) -> LoweringKey:
         """All that the module of a call's program depends on."""
@@ -163,15 +179,14 @@ class Programs(Functions, Agreement):
         call, commits = lowered.call, self.results_commit(lowered.home)
         captured = [self.capture(x) for x in call.program.captured]
         results = self.evaluate(call.program, [*values, *captured])
-        reused = self.donations(lowered)
         arrays = [
-            self.deliver(value, aval, sharding, commits, reused[number].value.buffers if number in reused else ())
+            self.deliver(value, aval, sharding, commits, self.memory_for(lowered, number))
             for number, (value, aval, sharding) in enumerate(
                 zip(results, call.program.avals, lowered.outs, strict=True)
             )
         ]
-        for argument in reused.values():
-            self.release(argument.value)
+        for argument in lowered.aliases.values():
+            self.give_up(call.arguments[argument])
         return arrays
 
     # --- what a program is given --------------------------------------------------------------------------------------
@@ -256,29 +271,23 @@ class Programs(Functions, Agreement):
 
     # --- donation -----------------------------------------------------------------------------------------------------
 
-    def donations(self, lowered: Lowered) -> dict[int, Argument]:
-        """The donated arguments that a result can take the place of, by the number of the result; others stay whole."""
-        call, found, unusable = lowered.call, dict[int, Argument](), []
-        for argument in call.arguments:
-            if argument.donated and isinstance(argument.value, Array):
-                lies = argument.value.sharding
-                fitting = (
-                    number
-                    for number, (aval, out) in enumerate(zip(call.program.avals, lowered.outs, strict=True))
-                    if number not in found and self.fits_into(argument.aval, lies, aval, out)
-                )
-                number = next(fitting, None)
-                if number is None:
-                    unusable.append(argument)
-                else:
-                    found[number] = argument
-        if unusable:
-            described = ", ".join(f"{it.name} ({it.aval})" for it in unusable)
-            warnings.warn(
-                f"Some donated buffers were not usable: {described} of {call.program.name}. No result is like them.",
-                stacklevel=2,
+    def donations(self, lowered: Lowered) -> tuple[dict[int, int], list[Argument]]:
+        """The donated argument that each result takes the place of, both by number; and those that stay whole."""
+        call, found, unusable = lowered.call, dict[int, int](), []
+        for at, argument in enumerate(call.arguments):
+            if not argument.donated:
+                continue
+            fitting = (
+                number
+                for number, (aval, out) in enumerate(zip(call.program.avals, lowered.outs, strict=True))
+                if number not in found and self.fits_into(argument.aval, lowered.ins[at], aval, out)
             )
-        return found
+            number = next(fitting, None) if at in lowered.kept else None
+            if number is None:
+                unusable.append(argument)
+            else:
+                found[number] = at
+        return found, unusable
 
     def fits_into(self, aval: Aval, lies: Sharding, result: Aval, out: Sharding) -> bool:
         """Whether a result can lie in the memory of an argument: alike in dtype, devices, shards and memory."""
@@ -288,6 +297,32 @@ class Programs(Functions, Agreement):
             and lies.memory_kind == out.memory_kind
             and lies.shard_shape(aval.shape) == out.shard_shape(result.shape)
         )
+
+    def tell_unusable(self, call: Call, unusable: Sequence[Argument]) -> None:
+        """Warns, once for each lowering, of donated arguments that no result can take the place of."""
+        described = ", ".join(f"{it.name} ({it.aval})" for it in unusable)
+        warnings.warn(
+            f"Some donated buffers were not usable: {described} of {call.program.name}. No result is like them.",
+            stacklevel=2,
+        )
+
+    def memory_for(self, lowered: Lowered, result: int) -> Sequence[Buffer]:
+        """The memory in which a result is to lie: that of a donated argument, unless the call laid that out anew."""
+        at = lowered.aliases.get(result)
+        if at is None:
+            return ()
+        x = lowered.call.arguments[at].value
+        lies = isinstance(x, Array) and not self.lies_anew(x, lowered.ins[at])
+        return x.buffers if lies else ()
+
+    def lies_anew(self, x: Array, sharding: Sharding) -> bool:
+        """Whether a program takes an array on other devices than it lies on, cut otherwise, or in other memory."""
+        return not x.sharding.is_equivalent_to(sharding, x.ndim) or x.sharding.memory_kind != sharding.memory_kind
+
+    def give_up(self, argument: Argument) -> None:
+        """Deletes a donated argument whose memory the program had for a result, as a whole."""
+        if isinstance(argument.value, Array):
+            self.release(argument.value)
 
     # --- evaluation ---------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,8 +25,8 @@ ELEMENTS = {"bool": "i", "int": "i", "uint": "ui", "float": "f", "bfloat": "bf"}
 class Declared:
     """An argument or a result of a program, as its module declares it.
 
-    `memory` is a kind of memory where the program says any; `aliases` is the result that may take an argument's memory.
-    Keys are declared as the numbers beneath them, which are never cut within a key.
+    `memory` is a kind of memory where the program says any; `aliases` is the result that may take an argument's memory,
+    `donor` says that some result may, whichever the compiler finds. Keys are declared as the numbers beneath them, which are never cut within a key.
     """
 
     shape: tuple[int, ...]
@@ -34,6 +34,7 @@ class Declared:
     sharding: Sharding | None = None
     memory: str | None = None
     aliases: int | None = None
+    donor: bool = False
 
 
 def module(
@@ -116,12 +117,57 @@ def unspecified(sharding: Sharding) -> str:
     return f"unspecified_dims=[{_numbers(open_)}]" if open_ else ""
 
 
+def compiled(
+    name: str,
+    arguments: Sequence[tuple[tuple[int, ...], Any]],
+    results: Sequence[tuple[tuple[int, ...], Any]],
+    aliases: Mapping[int, int],
+    *,
+    devices: int,
+) -> str:
+    """The first line of a compiled module: shapes and dtypes per device, and which result lies in which parameter."""
+    alone = len(results) == 1
+    shared = ", ".join(
+        f"{{{'' if alone else result}}}: ({parameter}, {{}}, may-alias)"
+        for result, parameter in sorted(aliases.items())
+    )
+    ins, outs = (", ".join(_laid_out(*it) for it in some) for some in (arguments, results))
+    parts = [
+        f"HloModule jit_{re.sub(r'[^A-Za-z0-9_.-]', '_', name)}, is_scheduled=true",
+        *([f"input_output_alias={{ {shared} }}"] if shared else []),
+        f"entry_computation_layout={{({ins})->{outs if alone else f'({outs})'}}}",
+        *([f"num_partitions={devices}"] if devices > 1 else []),
+    ]
+    return ", ".join(parts) + "\n"
+
+
+def numbers(shape: tuple[int, ...], dtype: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """What the compiler has of an array: of keys, the numbers beneath."""
+    return ((*shape, *NUMBERS), np.dtype(np.uint32)) if dtype is KEY else (shape, dtype)
+
+
+def size(shape: tuple[int, ...], dtype: Any) -> int:
+    """How many bytes an array takes."""
+    shape, dtype = numbers(shape, dtype)
+    return math.prod(shape) * int(dtype.itemsize)
+
+
+def _laid_out(shape: tuple[int, ...], dtype: Any) -> str:
+    """A shape with its layout, the innermost dimension first, in the compiler's own names: `f32[8,8]{1,0}`."""
+    shape, dtype = numbers(shape, dtype)
+    element = {"bool": "pred", "c": f"c{dtype.itemsize * 8}"}.get(dtype.name if dtype.name == "bool" else dtype.kind)
+    name = element or re.sub("^i", "s", _element(dtype).lower()).replace("ui", "u")
+    layout = f"{{{_numbers(reversed(range(len(shape))))}}}" if shape else ""
+    return f"{name}[{_numbers(shape)}]{layout}"
+
+
 def _declared(it: Declared, partitioner: str, meshes: Meshes) -> str:
-    shape, dtype = ((*it.shape, *NUMBERS), np.dtype(np.uint32)) if it.dtype is KEY else (it.shape, it.dtype)
+    shape, dtype = numbers(it.shape, it.dtype)
     attributes = {
         "mhlo.memory_kind": it.memory and f'"{it.memory}"',
         **(_annotation(it.sharding, len(shape), partitioner, meshes) if it.sharding else {}),
         "tf.aliasing_output": None if it.aliases is None else f"{it.aliases} : i32",
+        "jax.buffer_donor": "true" if it.donor else None,
     }
     given = ", ".join(f"{name} = {text}" for name, text in attributes.items() if text)
     kind = f"tensor<{''.join(f'{size}x' for size in shape)}{_element(dtype)}>"
