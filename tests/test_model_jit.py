@@ -1,7 +1,6 @@
 """The model's jitted functions: their arguments, donation, results, and what is compiled ahead of time."""
 
 import functools
-import warnings
 
 import numpy as np
 import pytest

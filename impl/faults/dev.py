@@ -161,7 +161,8 @@ class ConcatenateGathers(Model):
         return not (call.eager and call.program.name == "concatenate")
 
 
-@fault("DEV-03", also=[*PASSES, "DEV-12", *REPEATED])
+# What passes is donated where it was to be: DEV-15.
+@fault("DEV-03", also=[*PASSES, "DEV-12", "DEV-15", *REPEATED])
 class InShardingsMoveSilently(Model):
     """in_shardings on other devices, as many as the argument lies on, move it there."""
 
