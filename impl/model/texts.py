@@ -26,7 +26,8 @@ class Declared:
     """An argument or a result of a program, as its module declares it.
 
     `memory` is a kind of memory where the program says any; `aliases` is the result that may take an argument's memory,
-    `donor` says that some result may, whichever the compiler finds. Keys are declared as the numbers beneath them, which are never cut within a key.
+    `donor` says that some result may, whichever the compiler finds. Keys are declared as the numbers beneath them,
+    which are never cut within a key.
     """
 
     shape: tuple[int, ...]
