@@ -55,6 +55,7 @@ NAMES = (
     "sharding.SingleDeviceSharding",
     "tree.leaves",
     "tree.map",
+    "tree.structure",
     "vjp",
     "vmap",
 )

@@ -37,6 +37,10 @@ class Observers(see.See):
         """The sharding exactly, as data: its class, mesh, devices in order, spec; a memory kind if not the default."""
         return describe(y.sharding, y.shape)
 
+    def placement(self, sharding: Any, shape: Sequence[int]) -> dict[str, Any]:
+        """The same of a sharding on its own, for arrays of that shape."""
+        return describe(sharding, tuple(shape))
+
     def committed(self, y: Any) -> bool:
         """Whether `y` is bound to its devices."""
         return bool(y.committed)

@@ -90,6 +90,7 @@ def table(model: Model) -> dict[str, Any]:
         "sharding.SingleDeviceSharding": SingleDeviceSharding,
         "tree.leaves": trees.leaves,
         "tree.map": trees.map,
+        "tree.structure": trees.structure,
         "vjp": model.vjp,
         "vmap": model.vmap,
         **{f"numpy.{name}": getattr(model, name) for name in NUMPY},

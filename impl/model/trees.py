@@ -60,6 +60,11 @@ def leaves(tree: Any) -> list[Any]:
     return flatten(tree)[0]
 
 
+def structure(tree: Any) -> Tree:
+    """The structure of a pytree."""
+    return flatten(tree)[1]
+
+
 def map(f: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     """The pytree of what `f` gives for each leaf, and for those of the rest at its place."""
     found, structure = flatten(tree)

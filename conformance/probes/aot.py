@@ -1,0 +1,346 @@
+"""AOT: programs that are lowered and compiled ahead of time, what they say of themselves, and their calls."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import arrays
+from .arrays import ARRAYS
+from .places import EIGHT, FOUR, SQUARE, Place
+
+ARRAY = "f32_8x8"
+
+LINE = (("x", 4),)
+PLACES = {
+    "free": Place((0,), committed=False),
+    "dev1": Place((1,)),
+    "mesh1": Place((1,), (("x", 1),), ("x",)),
+    "four": Place(FOUR, LINE, ("x",)),
+    "back": Place((3, 2, 1, 0), LINE, ("x",)),
+    "rep": Place(FOUR, LINE),
+    "square": Place(FOUR, SQUARE, ("x", "y")),
+    "eight": Place(EIGHT, (("x", 8),), ("x",)),
+}
+"""Where the arguments of programs lie: nowhere in particular, on one device, on several."""
+
+# --- programs ---------------------------------------------------------------------------------------------------------
+
+
+def _constrain(jax, x, sharding):
+    return jax.lax.with_sharding_constraint(x, sharding)
+
+
+def _mapped(jax, sharding):
+    return jax.shard_map(lambda x: x + 1, mesh=sharding.mesh, in_specs=sharding.spec, out_specs=sharding.spec)
+
+
+def _scan(jax, at):
+    return jax.jit(lambda first: jax.lax.scan(lambda carry, row: (carry + row, row), first, first)[0])
+
+
+def _bump(jax, at):
+    return jax.jit(lambda first: first + 1)
+
+
+def _add(jax, at):
+    return jax.jit(lambda first, second: first + second)
+
+
+PROGRAMS = {
+    "plain": _bump,
+    "two": _add,
+    "both": lambda jax, at: jax.jit(lambda first, second: (first + 1, second + 2)),
+    "tree": lambda jax, at: jax.jit(lambda tree: {"a": tree["u"] + 1, "b": (tree["v"][0] + 2, [tree["v"][1]])}),
+    "empty": lambda jax, at: jax.jit(lambda tree: {"a": tree["u"] + 1, "n": tree["n"], "e": ()}),
+    "keyword": lambda jax, at: jax.jit(lambda first, *, second: first + second),
+    "keywords": lambda jax, at: jax.jit(lambda **named: named["b"] + named["a"]),
+    "rest": lambda jax, at: jax.jit(lambda *rest: rest[0] + rest[1]),
+    "default": lambda jax, at: jax.jit(lambda first, second=2: first + second),
+    "static": lambda jax, at: jax.jit(lambda n, first: first * n, static_argnums=0),
+    "static_name": lambda jax, at: jax.jit(lambda first, n: first * n, static_argnames="n"),
+    "donated": lambda jax, at: jax.jit(lambda first: first + 1, donate_argnums=0),
+    "donated_name": lambda jax, at: jax.jit(
+        lambda first, second: (first + 1, second + 2), donate_argnames="second"
+    ),
+    "donated_tree": lambda jax, at: jax.jit(
+        lambda first, tree: (first + 1, tree["u"] + 2, tree["v"] + 3), donate_argnums=1
+    ),
+    "unused": lambda jax, at: jax.jit(lambda first, second: first + 1),
+    "kept": lambda jax, at: jax.jit(lambda first, second: first + 1, keep_unused=True),
+    "identity": lambda jax, at: jax.jit(lambda first: first),
+    "twice": lambda jax, at: jax.jit(lambda first: (first, first)),
+    "constant": lambda jax, at: jax.jit(lambda first: np.ones((8, 8), np.float32)),
+    "nothing": lambda jax, at: jax.jit(lambda first: None),
+    "no_arguments": lambda jax, at: jax.jit(lambda: jax.numpy.arange(8)),
+    "inner": lambda jax, at: jax.jit(lambda first: jax.jit(lambda x: x + 1)(first) * 2),
+    "map": lambda jax, at: jax.jit(lambda first: _mapped(jax, at)(first)),
+    "constraint": lambda jax, at: jax.jit(lambda first: _constrain(jax, first + 1, at)),
+    "in": lambda jax, at: jax.jit(lambda first: first + 1, in_shardings=at),
+    "out": lambda jax, at: jax.jit(lambda first: first + 1, out_shardings=at),
+    "outs": lambda jax, at: jax.jit(lambda first: (first + 1, first + 2), out_shardings=(at, None)),
+    "in_numpy": lambda jax, at: jax.jit(lambda first: first + 1, in_shardings=at),
+    "scan": _scan,
+    "cond": lambda jax, at: jax.jit(
+        lambda first: jax.lax.cond(first[0, 0] == 0, lambda x: x + 1, lambda x: x - 1, first)
+    ),
+    "grad": lambda jax, at: jax.jit(jax.grad(lambda first: (first * first).sum())),
+    "vmap": lambda jax, at: jax.jit(jax.vmap(lambda first: first + 1)),
+    "sum": lambda jax, at: jax.jit(lambda first: {"sum": first.sum()}),
+    "numpy": _add,
+    "python": _add,
+    "np_scalar": _add,
+    "weak": _bump,
+    "key": lambda jax, at: jax.jit(lambda first: (jax.random.key_data(first), first)),
+    "zero": _bump,
+    "scalar": _bump,
+    "bool": lambda jax, at: jax.jit(lambda first: first),
+    "int": _bump,
+    "bf16": _bump,
+    "complex": _bump,
+}
+"""Programs of every form, given a sharding that some of them name."""
+
+ONE = {
+    "key": "key_8x8",
+    "zero": "f32_0x8",
+    "scalar": "f32_0d",
+    "bool": "b1_8x8",
+    "int": "i32_8x8",
+    "bf16": "bf16_8x8",
+    "complex": "c64_8x8",
+}
+"""The arrays of those programs that are not called with one of the usual."""
+
+GIVES = {
+    "two": lambda x, n: (x[:2], {}),
+    "both": lambda x, n: (x[:2], {}),
+    "tree": lambda x, n: (({"u": x[0], "v": x[1:]},), {}),
+    "empty": lambda x, n: (({"u": x[0], "n": None},), {}),
+    "keyword": lambda x, n: (x[:1], {"second": x[1]}),
+    "keywords": lambda x, n: ((), {"b": x[0], "a": x[1]}),
+    "rest": lambda x, n: (x[:2], {}),
+    "static": lambda x, n: ((*n, x[0]), {}),
+    "static_name": lambda x, n: (x[:1], {"n": 3} if n else {}),
+    "donated_name": lambda x, n: (x[:2], {}),
+    "donated_tree": lambda x, n: ((x[0], {"u": x[1], "v": x[2]}), {}),
+    "unused": lambda x, n: (x[:2], {}),
+    "kept": lambda x, n: (x[:2], {}),
+    "no_arguments": lambda x, n: ((), {}),
+    "in_numpy": lambda x, n: ((arrays.value(ARRAY),), {}),
+    "numpy": lambda x, n: ((x[0], arrays.value(ARRAY)), {}),
+    "python": lambda x, n: ((x[0], 3.0), {}),
+    "np_scalar": lambda x, n: ((x[0], np.float32(3)), {}),
+    "weak": lambda x, n: ((3.0,), {}),
+}
+"""What those programs are called with that take more, or other things, than one array, by position and by name.
+
+There are three arrays; `n` are the static arguments, which a compiled program does not take.
+"""
+
+DONATED = {"donated": [0], "donated_name": [1], "donated_tree": [1, 2]}
+"""The arrays among the arguments that are donated, by number."""
+
+DROPPED = {"unused": [1], "constant": [0], "nothing": [0]}
+"""Those that the program neither uses nor keeps."""
+
+
+def _tupled(v):
+    return v + 1, v + 2
+
+
+GIVEN_BACK = {
+    "two": lambda v: v + v,
+    "both": _tupled,
+    "tree": lambda v: {"a": v + 1, "b": (v + 2, [v])},
+    "empty": lambda v: {"a": v + 1, "n": None, "e": ()},
+    "keyword": lambda v: v + v,
+    "keywords": lambda v: v + v,
+    "rest": lambda v: v + v,
+    "default": lambda v: v + 2,
+    "static": lambda v: v * 3,
+    "static_name": lambda v: v * 3,
+    "donated_name": _tupled,
+    "donated_tree": lambda v: (v + 1, v + 2, v + 3),
+    "identity": lambda v: v,
+    "twice": lambda v: (v, v),
+    "constant": lambda v: np.ones((8, 8), np.float32),
+    "nothing": lambda v: None,
+    "no_arguments": lambda v: np.arange(8, dtype=np.int32),
+    "inner": lambda v: (v + 1) * 2,
+    "outs": _tupled,
+    "scan": lambda v: v + v.sum(axis=0),
+    "grad": lambda v: v + v,
+    "sum": lambda v: {"sum": v.sum()},
+    "numpy": lambda v: v + v,
+    "python": lambda v: v + 3,
+    "np_scalar": lambda v: v + 3,
+    "weak": lambda v: np.float32(4),
+    "key": lambda v: (v, v),
+    "bool": lambda v: v,
+    "int": lambda v: v + np.int32(1),
+    "bf16": lambda v: v + v.dtype.type(1),
+    "complex": lambda v: v + np.complex64(1),
+}
+"""What programs give back for a value; the others give one more."""
+
+
+STATIC = (3,)
+
+
+def stages(jax, see, form, place):
+    """A program is lowered and compiled, says what it is, and is called: beside a call of the jitted function."""
+    program = PROGRAMS[form](jax, PLACES[place].make(jax))
+    args, kwargs = _arguments(jax, form, place, STATIC)
+    given = _arrays(jax, (args, kwargs))
+    before = _remember(jax, see, given)
+    counts = see.counts()
+    see.step("lower")
+    lowered = program.lower(*args, **kwargs)
+    see(lowering=_left(jax, see, form, given, before), compiled=_since(see, counts)["compile"])
+    see.step("compile")
+    ready = lowered.compile()
+    see(compiling=_left(jax, see, form, given, before))
+    args, kwargs = _arguments(jax, form, place, ())
+    given = _arrays(jax, (args, kwargs))
+    before = _remember(jax, see, given)
+    counts = see.counts()
+    see.step("call")
+    y = jax.block_until_ready(ready(*args, **kwargs))
+    see(redone=_since(see, counts))
+    see(value=_same(jax, see, form, y))
+    see.step("look at what it says")
+    _says_of_arguments(jax, see, form, place, (lowered, ready), (args, kwargs))
+    _says_of_results(jax, see, lowered, ready, y)
+    see.step("look at its arguments")
+    donated = [n for n in DONATED.get(form, []) if n < len(given)]
+    stay = [n for n in range(len(given)) if n not in donated]
+    see(stay=_left(jax, see, form, [given[n] for n in stay], [before[n] for n in stay]))
+    gone = [see.state(given[n], arrays.value(ARRAY)) for n in donated]
+    see.step("call again")
+    args, kwargs = _arguments(jax, form, place, ())
+    see(again=_same(jax, see, form, ready(*args, **kwargs)))
+    see.step("call the jitted function")
+    args, kwargs = _arguments(jax, form, place, STATIC)
+    given = _arrays(jax, (args, kwargs))
+    z = jax.block_until_ready(program(*args, **kwargs))
+    ys, zs = jax.tree.leaves(y), jax.tree.leaves(z)
+    see(tree=_alike(jax.tree.structure(y), jax.tree.structure(z)))
+    see(types=_alike([_type(it) for it in ys], [_type(it) for it in zs]))
+    see(sharding=_alike([see.sharding(it) for it in ys], [see.sharding(it) for it in zs]))
+    see(committed=_alike([see.committed(it) for it in ys], [see.committed(it) for it in zs]))
+    see(donated=_alike(gone, [see.state(given[n], arrays.value(ARRAY)) for n in donated]))
+
+
+def _says_of_arguments(jax, see, form, place, both, given):
+    """What a lowered and a compiled program say of their arguments."""
+    leaves = jax.tree.leaves(given)
+    types = [_type(it) for it in leaves]
+    see(in_tree=_alike([it.in_tree for it in both], [jax.tree.structure(given)] * 2))
+    see(in_avals=_alike([[_type(aval) for aval in jax.tree.leaves(it.in_avals)] for it in both], [types] * 2))
+    infos = [jax.tree.leaves(it.args_info) for it in both]
+    see(args_info=_alike([[_shape(info) for info in it] for it in infos], [[_shape(it) for it in leaves]] * 2))
+    donated = DONATED.get(form, [])
+    flags = [number in donated for number in range(len(leaves))]
+    see(donates=_alike([[info.donated for info in it] for it in infos], [flags] * 2))
+    see(donate_argnums=_alike([list(it.donate_argnums) for it in both], [donated] * 2))
+    shardings = jax.tree.leaves(both[1].input_shardings)
+    used = [x for number, x in enumerate(leaves) if number not in DROPPED.get(form, [])]
+    if len(used) < len(leaves):
+        see(dropped="none" if len(shardings) == len(used) else "there")
+    taken = used if len(shardings) == len(used) else leaves
+    see(input_shardings=_all(["same", *[_takes(place, it, x) for it, x in zip(shardings, taken, strict=True)]]))
+
+
+def _says_of_results(jax, see, lowered, ready, y):
+    """What a lowered and a compiled program say of their results."""
+    tree, leaves = jax.tree.structure(y), jax.tree.leaves(y)
+    shapes = [_shape(it) for it in leaves]
+    see(out_tree=_alike([it.out_tree for it in (lowered, ready)], [tree] * 2))
+    see(out_info=_alike([_shape(it) for it in jax.tree.leaves(lowered.out_info)], shapes))
+    see(out_info_tree=_alike(jax.tree.structure(lowered.out_info), tree))
+    lie = [see.sharding(it) for it in leaves]
+    shardings = jax.tree.leaves(ready.output_shardings)
+    see(output_shardings=_alike([see.placement(it, x.shape) for it, x in zip(shardings, leaves, strict=True)], lie))
+    if hasattr(ready, "out_info"):
+        infos = jax.tree.leaves(ready.out_info)
+        see(ready_out_info=_alike([_shape(it) for it in infos], shapes))
+        see(ready_out_shardings=_alike([see.placement(it.sharding, it.shape) for it in infos], lie))
+
+
+# --- helpers ----------------------------------------------------------------------------------------------------------
+
+
+def _arguments(jax, form, place, static):
+    """Fresh arguments of a program, by position and by name."""
+    return GIVES.get(form, lambda x, n: (x[:1], {}))(tuple(_array(jax, form, place) for _ in range(3)), static)
+
+
+def _array(jax, form, place):
+    """A fresh array that lies there, its transfer done."""
+    array = ONE.get(form, ARRAY)
+    held = jax.random.wrap_key_data(arrays.value(array)) if ARRAYS[array].key else arrays.value(array)
+    return jax.block_until_ready(jax.device_put(held, PLACES[place].make(jax)))
+
+
+def _arrays(jax, tree):
+    """The arrays of a pytree; what lies in the host's memory is none."""
+    return [it for it in jax.tree.leaves(tree) if isinstance(it, jax.Array)]
+
+
+def _same(jax, see, form, y):
+    """Whether results hold what they should."""
+    array = ONE.get(form, ARRAY)
+    wanted = jax.tree.leaves(GIVEN_BACK.get(form, lambda v: v + 1)(arrays.value(array)))
+    found = jax.tree.leaves(y)
+    if len(found) != len(wanted):
+        return "differs"
+    return _all(["same", *[see.same(_plain(jax, it), np.asarray(v)) for it, v in zip(found, wanted, strict=True)]])
+
+
+def _plain(jax, x):
+    """An array, of keys the numbers that lie beneath them."""
+    return jax.random.key_data(x) if str(x.dtype).startswith("key") else x
+
+
+def _remember(jax, see, xs):
+    """Where arrays lie."""
+    return [(see.sharding(x), see.committed(x), see.spans(_plain(jax, x))) for x in xs]
+
+
+def _left(jax, see, form, xs, before):
+    """What became of the arrays remembered: "untouched", "moved", or as `see.state` says it."""
+    states = {see.state(_plain(jax, x), arrays.value(ONE.get(form, ARRAY))) for x in xs} - {"intact"}
+    moved = not states and _remember(jax, see, xs) != before
+    return " ".join(sorted(states)) or ("moved" if moved else "untouched")
+
+
+def _since(see, counts):
+    """What was lowered and compiled since."""
+    now = see.counts()
+    return {level: now[level] - counts[level] for level in ("lower", "compile")}
+
+
+def _shape(x):
+    """The shape and the dtype of an array, of a value of the host's, or of what stands for one."""
+    return [list(x.shape), str(x.dtype)] if hasattr(x, "dtype") else [[], "float32"]
+
+
+def _type(x):
+    """The same, and whether the dtype is weak, as that of Python's numbers is."""
+    return [*_shape(x), bool(getattr(x, "weak_type", not hasattr(x, "dtype")))]
+
+
+def _takes(place, sharding, x):
+    """Whether a program takes an argument as it lies; what is committed nowhere, on the devices of the others."""
+    if isinstance(x, np.ndarray | np.generic | float) or not x.committed:
+        return _alike(len(sharding.device_set), len(PLACES[place].devices))
+    return "same" if sharding.is_equivalent_to(x.sharding, x.ndim) else "differs"
+
+
+def _alike(one, other):
+    return "same" if one == other else "differs"
+
+
+def _all(seen):
+    """What all are, or "differs"."""
+    return seen[0] if all(it == seen[0] for it in seen) else "differs"
