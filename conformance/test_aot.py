@@ -37,11 +37,14 @@ class Staged(Case):  # tree-four
 
 
 CORE = ("plain", "both", "tree", "donated", "unused", "constant")
-"""The programs that are tried at each place; the others at one."""
+"""The programs that are tried at several places; the others at one."""
 LOOSE = ("no_arguments", "weak", "scalar")
 """Those that nothing can be cut of."""
-staged = every(Staged, form=PROGRAMS, place=("free", "dev1", "mesh1", "four", "back", "rep", "square", "eight")).where(
-    lambda c: c.form in CORE or c.place == ("free" if c.form in LOOSE else "four")
+staged = every(Staged, form=PROGRAMS, place=PLACES).where(
+    lambda c: (
+        (c.form == "plain" or c.place == ("free" if c.form in LOOSE else "four"))
+        or (c.form in CORE and c.place in ("free", "back", "square"))
+    )
 )
 test_staged = judge(probe="aot.stages", cases=staged)
 

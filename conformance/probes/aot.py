@@ -59,9 +59,7 @@ PROGRAMS = {
     "static": lambda jax, at: jax.jit(lambda n, first: first * n, static_argnums=0),
     "static_name": lambda jax, at: jax.jit(lambda first, n: first * n, static_argnames="n"),
     "donated": lambda jax, at: jax.jit(lambda first: first + 1, donate_argnums=0),
-    "donated_name": lambda jax, at: jax.jit(
-        lambda first, second: (first + 1, second + 2), donate_argnames="second"
-    ),
+    "donated_name": lambda jax, at: jax.jit(lambda first, second: (first + 1, second + 2), donate_argnames="second"),
     "donated_tree": lambda jax, at: jax.jit(
         lambda first, tree: (first + 1, tree["u"] + 2, tree["v"] + 3), donate_argnums=1
     ),
@@ -211,6 +209,9 @@ def stages(jax, see, form, place):
     see.step("look at what it says")
     _says_of_arguments(jax, see, form, place, (lowered, ready), (args, kwargs))
     _says_of_results(jax, see, lowered, ready, y)
+    if form in ("out", "outs"):
+        first = jax.tree.leaves(lowered.out_info)[0]
+        see(placed=_alike(_lies(see, first), see.sharding(jax.tree.leaves(y)[0])))
     see.step("look at its arguments")
     donated = [n for n in DONATED.get(form, []) if n < len(given)]
     stay = [n for n in range(len(given)) if n not in donated]
@@ -264,7 +265,7 @@ def _says_of_results(jax, see, lowered, ready, y):
     if hasattr(ready, "out_info"):
         infos = jax.tree.leaves(ready.out_info)
         see(ready_out_info=_alike([_shape(it) for it in infos], shapes))
-        see(ready_out_shardings=_alike([see.placement(it.sharding, it.shape) for it in infos], lie))
+        see(ready_out_shardings=_alike([_lies(see, it) for it in infos], lie))
 
 
 # --- helpers ----------------------------------------------------------------------------------------------------------
@@ -328,6 +329,11 @@ def _shape(x):
 def _type(x):
     """The same, and whether the dtype is weak, as that of Python's numbers is."""
     return [*_shape(x), bool(getattr(x, "weak_type", not hasattr(x, "dtype")))]
+
+
+def _lies(see, info):
+    """Where what stands for an array says that it lies."""
+    return "nowhere" if info.sharding is None else see.placement(info.sharding, info.shape)
 
 
 def _takes(place, sharding, x):

@@ -12,13 +12,14 @@ import numpy as np
 from . import texts, trees
 from .agreement import Argument, Call, committed_to
 from .arrays import Array
-from .avals import Aval, ShapeDtypeStruct, aval_of
+from .avals import Aval, aval_of
 from .binding import Bound, Parameters, bind, name_of, parameters, wanting
 from .caches import TraceKey, owner_of, typed
 from .contexts import HELD, tracing_now
+from .infos import Infos, struct
 from .meshes import Mesh
 from .programs import Program, Tracer, constant
-from .running import Lowered, Programs
+from .running import Lowered
 from .shardings import NamedSharding, Sharding
 from .specs import PartitionSpec
 from .words import function, shown
@@ -76,20 +77,35 @@ class Stage:
         return f"{type(self).__name__}({self.lowered.call.program.name})"
 
     @property
+    def in_tree(self) -> trees.Tree:
+        return self.model.argument_tree(self.tree)
+
+    @property
     def in_avals(self) -> Any:
-        return trees.unflatten(self.tree, [it.aval for it in self.lowered.call.arguments])
+        return trees.unflatten(self.tree, self.model.argument_avals(self.lowered.call))
+
+    @property
+    def args_info(self) -> Any:
+        return trees.unflatten(self.tree, self.model.argument_infos(self.lowered.call))
+
+    @property
+    def donate_argnums(self) -> tuple[int, ...]:
+        return self.model.donated_numbers(self.lowered.call)
+
+    @property
+    def out_tree(self) -> trees.Tree:
+        return self.model.result_tree(self.lowered.call)
 
     @property
     def out_info(self) -> Any:
-        program = self.lowered.call.program
-        return program.result([struct(it) for it in program.avals])
+        return trees.unflatten(self.out_tree, self.model.result_infos(self.lowered.call))
 
 
 class LoweredJit(Stage):
     """A jitted function that is lowered."""
 
     def compile(self) -> CompiledJit:
-        return CompiledJit(self.model, self.model.compile(self.lowered), self.tree)
+        return self.model.compile_ahead(self)
 
     def as_text(self, dialect: str = "stablehlo") -> str:
         return self.model.text(self.lowered, dialect)
@@ -103,11 +119,15 @@ class CompiledJit(Stage):
 
     @property
     def input_shardings(self) -> Any:
-        return trees.unflatten(self.tree, self.lowered.ins)
+        return trees.unflatten(self.tree, self.model.argument_shardings(self.lowered))
 
     @property
     def output_shardings(self) -> Any:
-        return self.lowered.call.program.result(self.lowered.outs)
+        return trees.unflatten(self.out_tree, self.model.result_shardings(self.lowered))
+
+    @property
+    def out_info(self) -> Any:
+        return trees.unflatten(self.out_tree, self.model.ready_infos(self.lowered))
 
     def as_text(self) -> str:
         return self.model.compiled_text(self.lowered)
@@ -127,7 +147,7 @@ class CompiledMemoryStats:
     generated_code_size_in_bytes: int = 0
 
 
-class Jits(Programs):
+class Jits(Infos):
     """The steps of jit, and those of what it gives."""
 
     # --- what is called -----------------------------------------------------------------------------------------------
@@ -170,9 +190,16 @@ class Jits(Programs):
         return program.result(self.operation("jit", operands, program.avals, params))
 
     def lower_jitted(self, jitted: Jitted, args: Sequence[Any], kwargs: dict[str, Any]) -> LoweredJit:
-        """Lowers a jitted function for arguments, or for what stands for them; where they lie is checked. DEV-01."""
+        """Lowers a jitted function for arguments, or for what stands for them; where they lie is checked.
+
+        Nothing is compiled or run, and the arguments stay as they are. DEV-01, AOT-10, AOT-11.
+        """
         call, bound = self.taken_apart(jitted, args, kwargs)
         return LoweredJit(self, self.lower(call, self.agree(call)), bound.tree)
+
+    def compile_ahead(self, lowered: LoweredJit) -> CompiledJit:
+        """Compiles a lowered program for calls to come; the arrays that it was lowered for stay as they are. AOT-12."""
+        return CompiledJit(self, self.compile(lowered.lowered), lowered.tree)
 
     def taken_apart(self, jitted: Jitted, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Call, Bound]:
         """A call of a jitted function as its program and its arguments."""
@@ -244,7 +271,8 @@ class Jits(Programs):
         """Runs a compiled program on arguments that lie where it was compiled for, or nowhere yet.
 
         What does not fit is refused before anything happens. DEV-48, DEV-49, DEV-50, DEV-56.
-        Results lie where it was compiled to leave them. DEV-52.
+        Results lie where it was compiled to leave them, as those of a call of the jitted function: DEV-52, AOT-01,
+        AOT-02, AOT-03, AOT-04, AOT-05, AOT-06. Nothing is lowered or compiled. AOT-07.
         """
         lowered = compiled.lowered
         if (around := tracing_now()) is not None:
@@ -331,7 +359,10 @@ class Jits(Programs):
         return f"{sharding} on {self.word_devices(sharding.ordered)}"
 
     def hand_over(self, argument: Argument, built: Sharding) -> np.ndarray:
-        """The value of an argument for a compiled program, which leaves the argument as it is. DEV-51, DEV-53."""
+        """The value of an argument for a compiled program, which leaves the argument as it is.
+
+        DEV-51, DEV-53, AOT-01, AOT-08.
+        """
         if isinstance(argument.value, Array) and argument.committed is None:
             return self.place_loose(argument.value, built)
         return self.value(argument.value) if isinstance(argument.value, Array) else constant(argument.value)
@@ -407,11 +438,6 @@ class Jits(Programs):
 def _reached(path: str) -> str:
     """How an array is reached from the arguments by position and by name, of which its path starts with the number."""
     return path.replace("[0]", "args", 1) if path.startswith("[0]") else path.replace("[1]", "kwargs", 1)
-
-
-def struct(aval: Aval) -> ShapeDtypeStruct:
-    """What stands for an array of which that is known."""
-    return ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type)
 
 
 def _declared(aval: Aval, sharding: Sharding | None, kinds: bool) -> texts.Declared:

@@ -1,0 +1,291 @@
+"""Faults of what is done ahead of time, in the order of its chapter: each takes one step of the model wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from impl.model import trees
+from impl.model.agreement import Argument, Call, Side
+from impl.model.arrays import Array
+from impl.model.avals import Aval, ShapeDtypeStruct
+from impl.model.infos import ArgInfo
+from impl.model.jit import CompiledJit, Jitted, LoweredJit
+from impl.model.keys import KEY, NUMBERS
+from impl.model.model import Model
+from impl.model.running import Lowered
+from impl.model.shardings import NamedSharding, Sharding, SingleDeviceSharding
+
+from . import fault
+from .dev import in_order_of_ids
+
+# --- what several faults need -----------------------------------------------------------------------------------------
+
+
+class Ahead(Model):
+    """A model that knows whether a compiled program is being called."""
+
+    ahead = False
+
+    def call_compiled(self, compiled: CompiledJit, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        outer, self.ahead = self.ahead, True
+        try:
+            return super().call_compiled(compiled, args, kwargs)
+        finally:
+            self.ahead = outer
+
+
+def release_donated(model: Model, call: Call) -> None:
+    """Deletes the arrays that a program is to be given for good."""
+    for argument in call.arguments:
+        if argument.donated and isinstance(argument.value, Array):
+            model.release(argument.value)
+
+
+# --- a compiled program agrees with the jitted function ---------------------------------------------------------------
+
+
+@fault("AOT-01", also=["AOT-06"])
+class ScalarsCountAsZero(Model):
+    """Numbers of Python's and NumPy's scalars count as zero where a compiled program is called with them."""
+
+    def hand_over(self, argument: Argument, built: Sharding) -> np.ndarray:
+        value = super().hand_over(argument, built)
+        return value if isinstance(argument.value, Array | np.ndarray) else np.zeros_like(value)
+
+
+# What the program says of its results is what they are in a call of the jitted function.
+@fault("AOT-02", also=["AOT-23", "AOT-25"])
+class FurtherResultsAreWhole(Model):
+    """Of several results of a compiled program only the first is cut; the others lie whole on each device."""
+
+    def call_compiled(self, compiled: CompiledJit, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        lowered = compiled.lowered
+        outs = (*lowered.outs[:1], *map(in_order_of_ids, lowered.outs[1:]))
+        return super().call_compiled(replace(compiled, lowered=replace(lowered, outs=outs)), args, kwargs)
+
+
+@fault("AOT-03")
+class CompiledCommits(Ahead):
+    """The results of a compiled program are bound to their devices, whatever its arguments were."""
+
+    def results_commit(self, home: Side | None) -> bool:
+        return self.ahead or super().results_commit(home)
+
+
+@fault("AOT-04")
+class WeakTypesHarden(Model):
+    """The results of a compiled program are of no weak type."""
+
+    def call_compiled(self, compiled: CompiledJit, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        found = super().call_compiled(compiled, args, kwargs)
+        for x in trees.leaves(found):
+            x.aval = replace(x.aval, weak_type=False)
+        return found
+
+
+@fault("AOT-05", also=["AOT-20", "AOT-22"])
+class TuplesBecomeLists(Model):
+    """A compiled program gives its results as a list where the function returns a tuple."""
+
+    def call_compiled(self, compiled: CompiledJit, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        found = super().call_compiled(compiled, args, kwargs)
+        return list(found) if isinstance(found, tuple) else found
+
+
+@fault("AOT-06")
+class ThirdArgumentIsLost(Model):
+    """From its second call on, a compiled program takes zeros for its third argument."""
+
+    def call_compiled(self, compiled: CompiledJit, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        again = vars(compiled).setdefault("called", [])
+        again.append(None)
+        arguments = compiled.lowered.call.arguments
+        if len(again) > 1 and len(arguments) > 2:
+            leaves, tree = trees.flatten((tuple(args), kwargs))
+            leaves[2] = self.device_put(np.zeros_like(self.value(leaves[2])), leaves[2].sharding)
+            args, kwargs = trees.unflatten(tree, leaves)
+        return super().call_compiled(compiled, args, kwargs)
+
+
+@fault("AOT-07")
+class NamesAreLoweredAgain(Model):
+    """A compiled program is lowered again where it is called with arguments by name."""
+
+    def call_compiled(self, compiled: CompiledJit, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        self.counts["lower"] += bool(kwargs)
+        return super().call_compiled(compiled, args, kwargs)
+
+
+@fault("AOT-08")
+class NamedArgumentsAreGone(Model):
+    """A compiled program deletes the arrays that it is given by name."""
+
+    def call_compiled(self, compiled: CompiledJit, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        found = super().call_compiled(compiled, args, kwargs)
+        for x in trees.leaves(kwargs):
+            self.release(x)
+        return found
+
+
+@fault("AOT-09")
+class PytreesAreNotDonated(Ahead):
+    """A compiled program donates arrays, and pytrees of them it leaves alone."""
+
+    def give_up(self, argument: Argument) -> None:
+        if not (self.ahead and "[" in argument.name):
+            super().give_up(argument)
+
+
+@fault("AOT-10")
+class OutShardingsAreTriedOut(Model):
+    """A program with out_shardings is compiled already when it is lowered."""
+
+    def lower_jitted(self, jitted: Jitted, args: Sequence[Any], kwargs: dict[str, Any]) -> LoweredJit:
+        found = super().lower_jitted(jitted, args, kwargs)
+        self.counts["compile"] += any(found.lowered.call.outs)
+        return found
+
+
+# What is gone when it is lowered is still gone when it is compiled.
+@fault("AOT-11", also=["AOT-12"])
+class LoweringDonates(Model):
+    """The arrays that a program is to be given for good are gone when it is lowered."""
+
+    def lower_jitted(self, jitted: Jitted, args: Sequence[Any], kwargs: dict[str, Any]) -> LoweredJit:
+        found = super().lower_jitted(jitted, args, kwargs)
+        release_donated(self, found.lowered.call)
+        return found
+
+
+@fault("AOT-12")
+class CompilingDonates(Model):
+    """The arrays that a program is to be given for good are gone when it is compiled."""
+
+    def compile_ahead(self, lowered: LoweredJit) -> CompiledJit:
+        found = super().compile_ahead(lowered)
+        release_donated(self, lowered.lowered.call)
+        return found
+
+
+# --- what a program says of its arguments -----------------------------------------------------------------------------
+
+
+@fault("AOT-13")
+class NamesAreLeftOut(Model):
+    """in_tree is the structure of the arguments by position alone."""
+
+    def argument_tree(self, tree: trees.Tree) -> trees.Tree:
+        return super().argument_tree(tree).children[0]
+
+
+@fault("AOT-14")
+class AvalsAreStrong(Model):
+    """in_avals have no weak types."""
+
+    def argument_avals(self, call: Call) -> list[Aval]:
+        return [replace(it, weak_type=False) for it in super().argument_avals(call)]
+
+
+@fault("AOT-15")
+class ArgumentsAreNumbersBeneath(Model):
+    """args_info tells of keys what the numbers beneath them are."""
+
+    def argument_infos(self, call: Call) -> list[ArgInfo]:
+        found = super().argument_infos(call)
+        return [replace(it, shape=(*it.shape, *NUMBERS), dtype="uint32") if it.dtype is KEY else it for it in found]
+
+
+@fault("AOT-16")
+class OneLeafIsDonated(Model):
+    """args_info says only of the first array of a pytree that it is donated."""
+
+    def argument_infos(self, call: Call) -> list[ArgInfo]:
+        positions = [it.position for it in call.arguments]
+        found = super().argument_infos(call)
+        return [
+            replace(it, donated=it.donated and positions.index(position) == number)
+            for number, (it, position) in enumerate(zip(found, positions, strict=True))
+        ]
+
+
+@fault("AOT-17")
+class DonatedByPosition(Model):
+    """donate_argnums are the positions of the arguments, however many arrays they hold."""
+
+    def donated_numbers(self, call: Call) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(it.position or 0 for it in call.arguments if it.donated))
+
+
+@fault("AOT-18")
+class LooseIsTakenAtHome(Model):
+    """input_shardings say of what is committed nowhere that it is taken on the default device."""
+
+    def argument_shardings(self, lowered: Lowered) -> list[Sharding]:
+        found = super().argument_shardings(lowered)
+        loose = [it.committed is None and it.wanted is None for it in lowered.call.arguments]
+        home = SingleDeviceSharding(self.default_device())
+        return [home if is_loose else it for it, is_loose in zip(found, loose, strict=True)]
+
+
+# --- what a program says of its results -------------------------------------------------------------------------------
+
+
+@fault("AOT-19")
+class OutShardingsAreNotTold(Model):
+    """out_info of a lowered program tells no sharding."""
+
+    def result_infos(self, call: Call) -> list[ShapeDtypeStruct]:
+        return [replace(it, sharding=None) for it in super().result_infos(call)]
+
+
+@fault("AOT-20", "AOT-22")
+class ResultsAreListed(Model):
+    """What a function returns as a tuple is told as a list."""
+
+    def result_tree(self, call: Call) -> trees.Tree:
+        found = super().result_tree(call)
+        return replace(found, kind=list) if found.kind is tuple else found
+
+
+@fault("AOT-21")
+class ResultsAreNumbersBeneath(Model):
+    """out_info of a lowered program tells of keys what the numbers beneath them are."""
+
+    def result_infos(self, call: Call) -> list[ShapeDtypeStruct]:
+        found = super().result_infos(call)
+        return [
+            ShapeDtypeStruct((*it.shape, *NUMBERS), np.uint32, sharding=it.sharding) if it.dtype is KEY else it
+            for it in found
+        ]
+
+
+@fault("AOT-23", also=["AOT-25"])
+class ResultsAreToldWhole(Model):
+    """output_shardings say of results over a mesh that they lie whole on each device."""
+
+    def result_shardings(self, lowered: Lowered) -> list[Sharding]:
+        found = super().result_shardings(lowered)
+        return [in_order_of_ids(it) if isinstance(it, NamedSharding) else it for it in found]
+
+
+@fault("AOT-24")
+class ShardsAreTold(Model):
+    """out_info of a compiled program tells the shape of what each device holds."""
+
+    def ready_infos(self, lowered: Lowered) -> list[ShapeDtypeStruct]:
+        found = super().ready_infos(lowered)
+        return [replace(it, shape=it.sharding.shard_shape(it.shape)) if it.sharding else it for it in found]
+
+
+@fault("AOT-25")
+class OneDeviceIsNotTold(Model):
+    """out_info of a compiled program tells no sharding of results on one device."""
+
+    def ready_infos(self, lowered: Lowered) -> list[ShapeDtypeStruct]:
+        one = [len(lies.ordered) == 1 for lies in self.result_shardings(lowered)]
+        found = super().ready_infos(lowered)
+        return [replace(it, sharding=None) if alone else it for it, alone in zip(found, one, strict=True)]
