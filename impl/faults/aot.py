@@ -60,11 +60,12 @@ class ScalarsCountAsZero(Model):
 # What the program says of its results is what they are in a call of the jitted function.
 @fault("AOT-02", also=["AOT-23", "AOT-25"])
 class FurtherResultsAreWhole(Model):
-    """Of several results of a compiled program only the first is cut; the others lie whole on each device."""
+    """Of several results of a compiled program only the first is cut, unless any argument is donated."""
 
     def call_compiled(self, compiled: CompiledJit, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         lowered = compiled.lowered
-        outs = (*lowered.outs[:1], *map(in_order_of_ids, lowered.outs[1:]))
+        donates = any(it.donated for it in lowered.call.arguments)
+        outs = lowered.outs if donates else (*lowered.outs[:1], *map(in_order_of_ids, lowered.outs[1:]))
         return super().call_compiled(replace(compiled, lowered=replace(lowered, outs=outs)), args, kwargs)
 
 
@@ -132,12 +133,13 @@ class NamedArgumentsAreGone(Model):
 
 
 @fault("AOT-09")
-class PytreesAreNotDonated(Ahead):
-    """A compiled program donates arrays, and pytrees of them it leaves alone."""
+class CopiesAreDonated(Model):
+    """Of a pytree that a compiled program is to donate, it donates a copy."""
 
-    def give_up(self, argument: Argument) -> None:
-        if not (self.ahead and "[" in argument.name):
-            super().give_up(argument)
+    def call_compiled(self, compiled: CompiledJit, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        if any(it.donated for it in compiled.lowered.call.arguments):
+            args = [self.device_put(it, may_alias=False) if isinstance(it, dict) else it for it in args]
+        return super().call_compiled(compiled, args, kwargs)
 
 
 @fault("AOT-10")

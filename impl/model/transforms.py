@@ -19,7 +19,7 @@ from .arrays import Array
 from .avals import Aval, aval_of, inexact
 from .binding import Bound, bind, listed, name_of
 from .control import Control
-from .jit import struct
+from .infos import struct
 from .operations import OPERATIONS, whole
 from .operators import Operators
 from .programs import Equation, Program, Var, constant
