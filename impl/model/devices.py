@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .meanings import Meanings
 
 KINDS = ("device", "pinned_host", "unpinned_host")
 """The kinds of memory that a device addresses, its default first."""
@@ -22,9 +26,13 @@ class Memory:
 
 @dataclass(frozen=True, eq=False)
 class Client:
-    """What runs the devices of one platform. Platforms are told apart by their clients."""
+    """What runs the devices of one platform. Platforms are told apart by their clients.
+
+    `meanings` is the model that says what shardings over its devices mean; None for no model's own.
+    """
 
     platform: str
+    meanings: Meanings | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +69,13 @@ class Device:
         return f"{self.platform.capitalize()}Device(id={self.id})"
 
 
-def machine(count: int, *, processes: int = 1, kinds: Sequence[str] = KINDS) -> dict[str, tuple[Device, ...]]:
+def machine(
+    count: int, *, processes: int = 1, kinds: Sequence[str] = KINDS, meanings: Meanings | None = None
+) -> dict[str, tuple[Device, ...]]:
     """The devices by platform, the default platform first: `count` devices, and one of the host."""
     if count < 1 or processes < 1 or count % processes:
         raise ValueError(f"{count} devices cannot be shared out equally to {processes} processes")
-    own, host = Client("model"), Client("cpu")
+    own, host = Client("model", meanings), Client("cpu", meanings)
     memories = tuple(map(Memory, kinds))
     share = count // processes
     return {

@@ -6,6 +6,8 @@ The steps come from parts, each on top of those that it needs:
     Arrays -> Puts, Keys
     Arrays -> Contexts -> Agreement -> Programs -> Jits
     Puts, Jits -> Control -> Transforms -> Model
+
+and Meanings, which shardings ask.
 """
 
 from __future__ import annotations
@@ -17,10 +19,11 @@ from .caches import Caches
 from .dates import Contract
 from .devices import KINDS, Device, machine
 from .keys import Keys
+from .meanings import Meanings
 from .transforms import Transforms
 
 
-class Model(Keys, Transforms):
+class Model(Keys, Transforms, Meanings):
     """A machine with its arrays, and what JAX does with them, as of a date of the contract."""
 
     def __init__(
@@ -34,7 +37,7 @@ class Model(Keys, Transforms):
         self.contract = contract or Contract()
         self.partitioner = partitioner
         kinds = [kind for kind in KINDS if self.contract.promises(f"memory.{kind}")]
-        self.platforms = machine(devices, processes=processes, kinds=kinds)
+        self.platforms = machine(devices, processes=processes, kinds=kinds, meanings=self)
         self.counts: Counter[str] = Counter()
         self.caches = Caches()
         self.live = weakref.WeakValueDictionary()

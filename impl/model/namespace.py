@@ -18,7 +18,7 @@ from .layouts import Format, Layout
 from .meshes import AbstractMesh, AxisType, Mesh
 from .model import Model
 from .operators import Operators
-from .positional import PositionalSharding
+from .positional import GSPMDSharding, PositionalSharding
 from .shardings import NamedSharding, SingleDeviceSharding
 from .specs import PartitionSpec
 
@@ -29,6 +29,7 @@ DATED = {
     "shard_map": "shard_map",
     "sharding.AbstractMesh": "abstract_mesh",
     "sharding.AxisType": "axis_types",
+    "sharding.GSPMDSharding": "gspmd_sharding",
     "sharding.PositionalSharding": "positional_sharding",
     "make_mesh": "make_mesh",
 }
@@ -83,6 +84,7 @@ def table(model: Model) -> dict[str, Any]:
         if model.contract.promises("abstract_mesh.explicit")
         else partial(meshes.abstract_mesh, contract=model.contract),
         "sharding.AxisType": AxisType,
+        "sharding.GSPMDSharding": GSPMDSharding,
         "sharding.Mesh": Mesh,
         "sharding.NamedSharding": NamedSharding,
         "sharding.PartitionSpec": PartitionSpec,

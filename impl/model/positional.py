@@ -1,4 +1,4 @@
-"""Positional shardings: devices in a grid without names, as JAX had them until 0.7."""
+"""Shardings without names, as JAX had them until 0.7: devices in a grid, or in whatever order GSPMD wrote."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PositionalSharding(Sharding):
         ordered, shape = tuple(grid.flat), held.shape[:-1]
         kind = kind_of(ordered[0], memory_kind)
         fields = {"ordered": ordered, "memory_kind": kind, "shape": shape, "_held": held}
-        super().__init__(ordered, shape, held.tobytes(), kind, **fields)
+        super().__init__(ordered[0], ordered, shape, held.tobytes(), kind, **fields)
 
     @property
     def ndim(self) -> int:
@@ -60,16 +60,16 @@ class PositionalSharding(Sharding):
         held = np.sort(together.reshape(*together.shape[: len(kept)], -1), axis=-1)
         return self._with(np.expand_dims(held, gone) if keepdims else held)
 
-    def with_memory_kind(self, kind: str) -> PositionalSharding:
+    def in_kind(self, kind: str) -> PositionalSharding:
         return PositionalSharding(self.ordered, memory_kind=kind, held=self._held)
 
     @property
-    def is_fully_replicated(self) -> bool:
+    def is_whole(self) -> bool:
         """Whether each device holds the whole of every array."""
         return bool(self._held.shape[-1] == len(self.ordered))
 
     def tiling(self, ndim: int) -> Tiling:
-        if self.is_fully_replicated:
+        if self.is_whole:
             return whole(len(self.ordered), ndim)
         if ndim != self.ndim:
             raise ValueError(f"{self} is for arrays of {self.ndim} dimensions, and was given one of {ndim}")
@@ -97,3 +97,46 @@ class PositionalSharding(Sharding):
         ]
         grid = np.array(ids, dtype=object).reshape(self.shape).tolist()
         return f"PositionalSharding(device ids {str(grid).replace(chr(39), '')}{self._memory()}, shape={self.shape})"
+
+
+class GSPMDSharding(Sharding):
+    """Arrays are cut as GSPMD was told, or said; where no tiling is given, they lie whole on each device."""
+
+    memory_kind: str
+    _cut: Tiling | None
+
+    def __init__(self, devices: Any, cut: Tiling | None = None, *, memory_kind: str | None = None) -> None:
+        ordered = tuple(devices)
+        if not ordered:
+            raise ValueError("a GSPMDSharding takes at least one device: got none")
+        if cut is not None and len(cut.coordinates) != len(ordered):
+            raise ValueError(f"a tiling of {len(cut.coordinates)} devices was given for {len(ordered)}: {ordered}")
+        kind = kind_of(ordered[0], memory_kind)
+        parts = None if cut is None else (cut.counts, cut.coordinates.tobytes())
+        super().__init__(ordered[0], ordered, parts, kind, ordered=ordered, memory_kind=kind, _cut=cut)
+
+    @classmethod
+    def get_replicated(cls, devices: Any, *, memory_kind: str | None = None) -> GSPMDSharding:
+        """Whole on each of the devices."""
+        return cls(devices, memory_kind=memory_kind)
+
+    @property
+    def is_whole(self) -> bool:
+        return self._cut is None or all(count == 1 for count in self._cut.counts)
+
+    def in_kind(self, kind: str) -> GSPMDSharding:
+        return GSPMDSharding(self.ordered, self._cut, memory_kind=kind)
+
+    def tiling(self, ndim: int) -> Tiling:
+        if self._cut is None:
+            return whole(len(self.ordered), ndim)
+        if ndim != len(self._cut.counts):
+            raise ValueError(f"{self} is for arrays of {len(self._cut.counts)} dimensions, and was given one of {ndim}")
+        return self._cut
+
+    def _call(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (self.ordered, self._cut), {"memory_kind": self.memory_kind}
+
+    def __repr__(self) -> str:
+        cut = "replicated" if self._cut is None else f"tiles={list(self._cut.counts)}"
+        return f"GSPMDSharding({{{cut}}} on device ids {[it.id for it in self.ordered]}{self._memory()})"

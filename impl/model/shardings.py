@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Hashable
 from functools import cached_property, lru_cache
 from typing import Any, overload
 
 import numpy as np
 
+from . import meanings
 from .devices import KINDS, Device
-from .meshes import AbstractMesh, Axes, AxisType, Mesh
-from .specs import UNCONSTRAINED, PartitionSpec
+from .meanings import Meanings, S
+from .meshes import AbstractMesh, Axes, Mesh
+from .specs import PartitionSpec
 from .tiles import Tiles, Tiling
 from .values import Value
 from .words import shown
@@ -27,14 +30,42 @@ class Sharding(Value, ABC):
 
     memory_kind: str | None
     ordered: tuple[Device, ...]
+    meanings: Meanings
+
+    def __init__(self, device: Device | None, *parts: Hashable, **fields: Any) -> None:
+        """`device`: the first that it has; `parts` decide equality, `fields` become attributes."""
+        asked = meanings.of(device)
+        super().__init__(*parts, meanings=asked, **fields)
+        self.__dict__["_hash"] = asked.hashed(type(self).__name__, parts)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return meanings.shared(self, other).equal(self, other) if isinstance(other, Sharding) else NotImplemented
+
+    __hash__ = Value.__hash__
+
+    @property
+    def abstract(self) -> bool:
+        """Whether it is over a mesh without devices."""
+        return False
 
     @abstractmethod
     def tiling(self, ndim: int) -> Tiling:
         """How it cuts arrays of a rank."""
 
     @abstractmethod
-    def with_memory_kind(self, kind: str) -> Sharding:
+    def in_kind(self, kind: str) -> Sharding:
         """The same in another kind of memory."""
+
+    @property
+    @abstractmethod
+    def is_whole(self) -> bool:
+        """Whether each device holds the whole of every array."""
+
+    def with_memory_kind(self: S, kind: str) -> S:
+        """The same in another kind of memory."""
+        return self.meanings.in_memory(self, kind)
 
     def check(self, shape: Shape) -> None:
         """ValueError where it cannot cut that shape."""
@@ -50,15 +81,19 @@ class Sharding(Value, ABC):
 
     def shard_shape(self, shape: Shape) -> Shape:
         """The shape of what each device holds of that shape."""
-        return self.tiles(shape).sizes
+        return self.meanings.shard_shape(self, shape)
+
+    def indices(self, shape: Shape) -> tuple[Index, ...]:
+        """What each of its places holds of that shape."""
+        return _indices(self, tuple(shape))
 
     def devices_indices_map(self, shape: Shape) -> dict[Device, Index]:
         """What each device holds of that shape, the devices in the sharding's own order."""
-        return dict(zip(self.ordered, _indices(self, tuple(shape)), strict=True))
+        return self.meanings.indices(self, shape)
 
     def addressable_devices_indices_map(self, shape: Shape) -> dict[Device, Index]:
         """The same for the devices of this process."""
-        return {device: at for device, at in self.devices_indices_map(shape).items() if _here(device)}
+        return {device: at for device, at in self.devices_indices_map(shape).items() if self.meanings.here(device)}
 
     def is_equivalent_to(self, other: Sharding, ndim: int) -> bool:
         """Whether arrays of that rank lie the same way in both."""
@@ -72,22 +107,22 @@ class Sharding(Value, ABC):
     @property
     def num_devices(self) -> int:
         """How many devices it has."""
-        return len(self.ordered)
+        return self.meanings.count(self)
 
     @property
     def addressable_devices(self) -> set[Device]:
         """Those of its devices that belong to this process."""
-        return set(filter(_here, self.ordered))
+        return set(filter(self.meanings.here, self.ordered))
 
     @cached_property
     def is_fully_addressable(self) -> bool:
         """Whether all its devices belong to this process."""
-        return all(map(_here, self.ordered))
+        return all(map(self.meanings.here, self.ordered))
 
     @property
-    @abstractmethod
     def is_fully_replicated(self) -> bool:
         """Whether each device holds the whole of every array."""
+        return self.meanings.replicated(self)
 
     def _memory(self) -> str:
         """The kind of memory as messages show it."""
@@ -101,14 +136,14 @@ class SingleDeviceSharding(Sharding):
         if not isinstance(device, Device):
             raise TypeError(f"a SingleDeviceSharding takes a device: got {shown(device)}")
         kind = kind_of(device, memory_kind)
-        super().__init__(device, kind, ordered=(device,), memory_kind=kind)
+        super().__init__(device, device, kind, ordered=(device,), memory_kind=kind)
 
-    is_fully_replicated = True
+    is_whole = True
 
     def tiling(self, ndim: int) -> Tiling:
         return whole(1, ndim)
 
-    def with_memory_kind(self, kind: str) -> SingleDeviceSharding:
+    def in_kind(self, kind: str) -> SingleDeviceSharding:
         return SingleDeviceSharding(self.ordered[0], memory_kind=kind)
 
     def _call(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -137,9 +172,11 @@ class NamedSharding(Sharding):
         memory_kind: str | None = None,
         logical_device_ids: tuple[int, ...] | None = None,
     ) -> None:
-        _check_named(mesh, spec, logical_device_ids)
-        kind = kind_of(mesh.ordered[0] if isinstance(mesh, Mesh) and mesh.ordered else None, memory_kind)
+        first = mesh.ordered[0] if isinstance(mesh, Mesh) and mesh.ordered else None
+        _check_named(mesh, spec, logical_device_ids, meanings.of(first))
+        kind = kind_of(first, memory_kind)
         super().__init__(
+            first,
             mesh,
             spec,
             kind,
@@ -151,6 +188,10 @@ class NamedSharding(Sharding):
         )
 
     @property
+    def abstract(self) -> bool:
+        return isinstance(self.mesh, AbstractMesh)
+
+    @property
     def ordered(self) -> tuple[Device, ...]:  # type: ignore[override]
         """The devices in the order of the mesh; an abstract mesh has none."""
         if isinstance(self.mesh, AbstractMesh):
@@ -160,10 +201,10 @@ class NamedSharding(Sharding):
     @property
     def num_devices(self) -> int:
         """How many devices it has, or would have."""
-        return self.mesh.size
+        return self.mesh.size if self.abstract else super().num_devices
 
     @property
-    def is_fully_replicated(self) -> bool:
+    def is_whole(self) -> bool:
         """Whether no axis with more than one device cuts anything."""
         return all(self.mesh.shape[axis] == 1 for axis in self.spec.named)
 
@@ -177,7 +218,7 @@ class NamedSharding(Sharding):
     def tiling(self, ndim: int) -> Tiling:
         return _named(self, ndim)
 
-    def with_memory_kind(self, kind: str) -> NamedSharding:
+    def in_kind(self, kind: str) -> NamedSharding:
         return NamedSharding(self.mesh, self.spec, memory_kind=kind, logical_device_ids=self.logical_device_ids)
 
     def with_spec(self, spec: PartitionSpec) -> NamedSharding:
@@ -200,16 +241,12 @@ def equivalent(one: Sharding, other: Sharding, ndim: int) -> bool:
     """
     if not isinstance(other, Sharding):
         raise TypeError(f"a sharding is equivalent to shardings only: got {shown(other)}")
-    if abstract(one) or abstract(other):
-        devices = abstract(one) and abstract(other) and one.num_devices == other.num_devices
-    else:
-        devices = one.ordered == other.ordered
-    return devices and one.memory_kind == other.memory_kind and one.tiling(ndim) == other.tiling(ndim)
+    return meanings.shared(one, other).equivalent(one, other, ndim)
 
 
 def abstract(sharding: Sharding) -> bool:
     """Whether it is over a mesh without devices."""
-    return isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh)
+    return sharding.abstract
 
 
 @overload
@@ -219,7 +256,7 @@ def kind_of(device: None, kind: str | None) -> str | None: ...
 def kind_of(device: Device | None, kind: str | None) -> str | None:
     """A kind of memory of a device, its default where none is given; of no device, any that there is."""
     if device is not None:
-        return device.default_memory().kind if kind is None else device.memory(kind).kind
+        return meanings.of(device).memory_of(device, kind)
     if kind not in (None, *KINDS):
         raise ValueError(f"there is no memory {kind!r}; there are {', '.join(KINDS)}")
     return kind
@@ -240,7 +277,7 @@ def _named(sharding: NamedSharding, ndim: int) -> Tiling:
     for dimension in range(len(spec)):
         for axis in spec.axes(dimension):
             if dimension >= ndim:
-                raise ValueError(f"{sharding} cuts dimension {dimension}, and was given an array of {ndim} dimensions")
+                raise sharding.meanings.lacking(sharding, dimension, ndim)
             size = mesh.shape[axis]
             counts[dimension] *= size
             coordinates[:, dimension] *= size
@@ -266,14 +303,15 @@ def _tiles(sharding: Sharding, shape: Shape) -> Tiles:
         tiling = sharding.tiling(len(shape))
     except ValueError as error:
         raise ValueError(f"{error}: shape {shape}") from None
-    if all(size % count == 0 for size, count in zip(shape, tiling.counts, strict=True)):
+    divides = sharding.meanings.divides
+    wrong = [dimension for dimension, count in enumerate(tiling.counts) if not divides(count, shape[dimension])]
+    if not wrong:
         return Tiles(tiling, tuple(size // count for size, count in zip(shape, tiling.counts, strict=True)))
-    wrong = [dimension for dimension, count in enumerate(tiling.counts) if shape[dimension] % count]
-    cut = "; ".join(
+    cut = [
         f"dimension {dimension} of size {shape[dimension]} into {tiling.counts[dimension]}{_by(sharding, dimension)}"
         for dimension in wrong
-    )
-    raise ValueError(f"{sharding} cannot cut shape {shape} evenly: {cut}")
+    ]
+    raise sharding.meanings.uneven(sharding, shape, cut)
 
 
 @lru_cache(128)
@@ -290,24 +328,12 @@ def _by(sharding: Sharding, dimension: int) -> str:
     return f" by {', '.join(f'{axis!r} of size {sharding.mesh.shape[axis]}' for axis in axes)}"
 
 
-def _check_named(mesh: object, spec: object, logical: tuple[int, ...] | None) -> None:
-    """That a spec names axes of a mesh, each once, and leaves to the partitioner only what is the partitioner's."""
+def _check_named(mesh: object, spec: object, logical: tuple[int, ...] | None, asked: Meanings) -> None:
+    """That a spec and an order of devices are for a mesh."""
     if not isinstance(mesh, Axes):
-        raise TypeError(f"a NamedSharding takes a Mesh or an AbstractMesh: got {shown(mesh)}")
+        raise asked.no_mesh(mesh)
     if not isinstance(spec, PartitionSpec):
-        raise TypeError(f"a NamedSharding takes a PartitionSpec: got {shown(spec)}")
-    named = spec.named
-    if unknown := [axis for axis in named if axis not in mesh.axis_names]:
-        raise ValueError(f"{spec} names the axis {unknown[0]!r}, and the axes are {mesh.axis_names} in {mesh}")
-    if len(set(named)) < len(named):
-        repeated = [axis for axis in dict.fromkeys(named) if named.count(axis) > 1]
-        raise ValueError(f"{spec} names axes more than once, and an axis cuts one dimension: {repeated} in {mesh}")
-    if UNCONSTRAINED in spec.parts and AxisType.Auto not in mesh.axis_types:
-        raise ValueError(f"{spec} leaves a dimension to the partitioner, and no axis is Auto in {mesh}")
+        raise asked.no_spec(spec)
+    asked.check_named(mesh, spec)
     if logical is not None and sorted(logical) != list(range(mesh.size)):
         raise ValueError(f"logical_device_ids order the {mesh.size} devices of a mesh: got {logical} for {mesh}")
-
-
-def _here(device: Device) -> bool:
-    """Whether a device belongs to this process: the first, which is the one that is shown."""
-    return device.process_index == 0

@@ -1,0 +1,251 @@
+"""What SHD asks of a subject: shardings as values, and as the text of a program."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .places import FOUR, SQUARE
+from .shardings import ALL, SHAPES, Lay, gathered, make, partners
+
+# --- compared with each other -----------------------------------------------------------------------------------------
+
+
+def compare(jax, see, rank, sharding, against):
+    """A sharding beside each of a group: which are called equivalent, and equal, without being alike."""
+    mine = make(jax, ALL[rank][sharding])
+    twin = make(jax, ALL[rank][sharding])
+    see(twin=[mine == twin, mine != twin], twin_hash=hash(mine) == hash(twin))
+    see(reflexive=_answer(mine, mine, rank) is True and _answer(mine, twin, rank) is True)
+    apart, taken, refused, onesided = [], [], [], []
+    equal, hashed, contrary = [], [], []
+    for name, lay, relation in partners(rank, sharding, against):
+        other = make(jax, lay)
+        if mine == other and relation != "alike":
+            equal.append(name)
+        if mine == other and hash(mine) != hash(other):
+            hashed.append(name)
+        if (mine == other) == (mine != other) or (mine == other) != (other == mine):
+            contrary.append(name)
+        forth, back = _answer(mine, other, rank), _answer(other, mine, rank)
+        if "raised" in (forth, back):
+            refused.append(lay.form)
+        else:
+            if forth != back:
+                onesided.append(name)
+            if relation == "alike" and not forth:
+                apart.append(name)
+            if relation != "alike" and forth:
+                taken.append([relation, name])
+    see(apart=apart, refused=sorted(set(refused)), onesided=onesided, equal=equal, hashed=hashed, contrary=contrary)
+    see(cut=[name for relation, name in taken if relation == "cut"])
+    see(order=[name for relation, name in taken if relation == "order"])
+    see(devices=[name for relation, name in taken if relation == "devices"])
+    see(kind=[name for relation, name in taken if relation == "kind"])
+    see(abstract=[name for relation, name in taken if relation == "abstract"])
+
+
+def relate(jax, see, rank, group):
+    """Every two of a group and of those that all JAX have: what is equivalent to one of two is so to the other."""
+    named = list(gathered(rank, group))
+    made = [make(jax, lay) for _, lay in named]
+    same = np.array([[_answer(one, other, rank) is True for other in made] for one in made])
+    equal = np.array([[one == other for other in made] for one in made])
+    see(intransitive=_broken(same, [name for name, _ in named]), unequal=_broken(equal, [name for name, _ in named]))
+
+
+def _broken(holds, names):
+    """The first pairs for which something holds whose rows are not the same."""
+    pairs = [(int(i), int(j)) for i, j in np.argwhere(holds)]
+    return [[names[i], names[j]] for i, j in pairs if (holds[i] != holds[j]).any()][:3]
+
+
+def _answer(one, other, rank):
+    """Whether two are called equivalent: true, false or "raised"."""
+    try:
+        return bool(one.is_equivalent_to(other, rank))
+    except Exception:
+        return "raised"
+
+
+# --- asked what they are ----------------------------------------------------------------------------------------------
+
+
+def tell(jax, see, rank, sharding):
+    """What a sharding says of itself and of how it cuts an array."""
+    shape = SHAPES[rank]
+    asked = make(jax, ALL[rank][sharding])
+    see(shard=list(asked.shard_shape(shape)))
+    see(parts=_parts(asked.devices_indices_map(shape), shape))
+    see(parts_here=_parts(asked.addressable_devices_indices_map(shape), shape))
+    see(count=asked.num_devices, set=sorted(it.id for it in asked.device_set))
+    see(set_here=sorted(it.id for it in asked.addressable_devices), all_here=asked.is_fully_addressable)
+    see(replicated=asked.is_fully_replicated)
+    default = jax.devices()[0].default_memory().kind
+    see(memory="default" if asked.memory_kind == default else asked.memory_kind)
+
+
+def _parts(indices, shape):
+    """What each device holds, by the number of the device: first and last of each dimension."""
+    held = {
+        device.id: [list(at.indices(size)[:2]) for at, size in zip(index, shape, strict=True)]
+        for device, index in indices.items()
+    }
+    return [[id, held[id]] for id in sorted(held)]
+
+
+def move(jax, see, rank, sharding, kind):
+    """The same sharding in another kind of memory; the first stays as it was."""
+    shape = SHAPES[rank]
+    first = make(jax, ALL[rank][sharding])
+    moved = first.with_memory_kind(kind)
+    see(kind=moved.memory_kind, type=type(moved) is type(first))
+    see(
+        parts=_parts(moved.devices_indices_map(shape), shape),
+        devices=[it.id for it in moved.devices_indices_map(shape)],
+    )
+    see(left=first == make(jax, ALL[rank][sharding]), back=moved.with_memory_kind(first.memory_kind) == first)
+
+
+# --- what cannot be ---------------------------------------------------------------------------------------------------
+
+UNEVEN = {
+    "second": (("x", "y"), (8, 3)),
+    "first": (("x", "y"), (7, 8)),
+    "both": (("x", "y"), (7, 3)),
+    "group": ((("x", "y"), None), (6, 8)),
+    "last": ((None, None, "x"), (2, 2, 5)),
+    "one": (("x",), (1,)),
+}
+"""Specs over a mesh of 2 by 2, and shapes that they do not divide."""
+
+ASKED = {
+    "shard_shape": lambda jax, asked, shape: asked.shard_shape(shape),
+    "map": lambda jax, asked, shape: asked.devices_indices_map(shape),
+    "put": lambda jax, asked, shape: jax.device_put(np.zeros(shape, np.float32), asked),
+    "in": lambda jax, asked, shape: jax.jit(lambda x: x, in_shardings=asked).lower(np.zeros(shape, np.float32)),
+    "out": lambda jax, asked, shape: jax.jit(lambda x: x, out_shardings=asked).lower(np.zeros(shape, np.float32)),
+    "equivalent": lambda jax, asked, shape: asked.is_equivalent_to(
+        make(jax, Lay("named", (0, 1, 2, 3), SQUARE, ())), len(shape)
+    ),
+}
+"""How a sharding is asked to cut a shape."""
+
+
+def divide(jax, see, uneven, asked):
+    """A shape that cannot be cut evenly."""
+    spec, shape = UNEVEN[uneven]
+    sharding = make(jax, Lay("named", FOUR, SQUARE, spec))
+    see.step("ask")
+    try:
+        ASKED[asked](jax, sharding, shape)
+    except Exception as error:
+        see(refused=_class(error), shape=str(tuple(shape)) in str(error))
+        wrong = [dimension for dimension in range(len(shape)) if shape[dimension] % _count(spec, dimension)]
+        see(dimension=any(f"{word} {wrong[0]}" in str(error) for word in ("axis", "dimension")))
+    else:
+        see(refused="no", shape=False, dimension=False)
+
+
+def _count(spec, dimension):
+    """Into how many tiles a spec over a mesh of 2 by 2 cuts a dimension."""
+    part = spec[dimension] if dimension < len(spec) else None
+    return 1 if part is None else 4 if isinstance(part, tuple) else 2
+
+
+LONGER = {
+    "two_one": (("x", "y"), (8,)),
+    "second_one": ((None, "x"), (8,)),
+    "one_none": (("x",), ()),
+    "three_two": ((None, None, "x"), (8, 8)),
+    "group_one": ((None, ("x", "y")), (8,)),
+}
+"""Specs over a mesh of 2 by 2 that cut a dimension which an array of the shape has not."""
+
+
+def outreach(jax, see, longer, asked):
+    """A spec is for arrays of more dimensions than the one that it is asked to cut."""
+    spec, shape = LONGER[longer]
+    sharding = make(jax, Lay("named", FOUR, SQUARE, spec))
+    see.step("ask")
+    try:
+        ASKED[asked](jax, sharding, shape)
+    except Exception as error:
+        see(refused=_class(error))
+        see(spec=see.names_spec(error, spec), rank=see.named(error, RANKED[len(shape)]) != [])
+    else:
+        see(refused="no", spec=False, rank=False)
+
+
+RANKED = {
+    rank: [
+        f"{words}{end}"
+        for words in (
+            f"rank {rank}",
+            f"ndim {rank}",
+            f"ndim={rank}",
+            f"of {rank} dim",
+            f"one of {rank}",
+            f"rank is {rank}",
+        )
+        for end in ("",)
+    ]
+    + [str(shape)]
+    for rank, shape in ((0, ()), (1, (8,)), (2, (8, 8)))
+}
+"""Words for how many dimensions an array has: the number, or its shape."""
+
+
+def _wrong(jax, spec, **more):
+    """A sharding of a spec over a mesh of 2 by 2."""
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:4]).reshape(2, 2), ("x", "y"))
+    return jax.sharding.NamedSharding(mesh, spec, **more)
+
+
+MISTAKES = {
+    "unknown": (lambda jax: _wrong(jax, jax.sharding.PartitionSpec("z")), ("z",)),
+    "unknown_second": (lambda jax: _wrong(jax, jax.sharding.PartitionSpec("x", "z")), ("z",)),
+    "unknown_group": (lambda jax: _wrong(jax, jax.sharding.PartitionSpec(("x", "z"))), ("z",)),
+    "unknown_number": (lambda jax: _wrong(jax, jax.sharding.PartitionSpec(7)), ("7",)),
+    "repeated": (lambda jax: _wrong(jax, jax.sharding.PartitionSpec("x", "x")), ("x",)),
+    "repeated_group": (lambda jax: _wrong(jax, jax.sharding.PartitionSpec(("y", "y"))), ("y",)),
+    "repeated_apart": (lambda jax: _wrong(jax, jax.sharding.PartitionSpec("x", None, ("y", "x"))), ("x",)),
+    "mesh_device": (lambda jax: jax.sharding.NamedSharding(jax.devices()[0], jax.sharding.PartitionSpec("x")), ()),
+    "mesh_none": (lambda jax: jax.sharding.NamedSharding(None, jax.sharding.PartitionSpec("x")), ()),
+    "spec_string": (lambda jax: _wrong(jax, "x"), ()),
+    "spec_tuple": (lambda jax: _wrong(jax, ("x",)), ()),
+    "spec_none": (lambda jax: _wrong(jax, None), ()),
+    "memory": (lambda jax: _wrong(jax, jax.sharding.PartitionSpec("x"), memory_kind="shelf"), ("shelf",)),
+    "memory_single": (lambda jax: jax.sharding.SingleDeviceSharding(jax.devices()[0], memory_kind="shelf"), ("shelf",)),
+    "memory_move": (lambda jax: _wrong(jax, jax.sharding.PartitionSpec("x")).with_memory_kind("shelf"), ("shelf",)),
+}
+"""Shardings that cannot be, and what their refusal has to name: the axis that is unknown or repeated, the memory."""
+
+
+def mistake(jax, see, mistake):
+    """A sharding that cannot be is made."""
+    attempt, names = MISTAKES[mistake]
+    see.step("make")
+    try:
+        attempt(jax)
+    except Exception as error:
+        see(refused=_class(error), named=all(_says(error, name) for name in names))
+        see(there=all(_says(error, name) for name in ("x", "y")))
+        kinds = [it.kind for it in jax.devices()[0].addressable_memories()]
+        see(kinds=see.named(error, kinds) == kinds)
+    else:
+        see(refused="no", named=False, there=False, kinds=False)
+
+
+def _says(error, name):
+    """Whether a message has a name as a word of its own."""
+    return name in str(error).replace("'", " ").replace("`", " ").replace(",", " ").replace(":", " ").split() or (
+        f"'{name}'" in str(error)
+    )
+
+
+def _class(error):
+    """The class of an error that users know it by."""
+    for kind in (ValueError, TypeError):
+        if isinstance(error, kind):
+            return kind.__name__
+    return type(error).__name__
