@@ -8,6 +8,7 @@ on copies. No observer lists live arrays or formats a traceback.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -118,10 +119,24 @@ class Observers(see.See):
         meant = [name for mark, name in WITNESSES.items() if mark in text]
         return meant[0] if len(meant) == 1 else None
 
+    def kinds_said(self, text: str) -> list[str]:
+        """The kinds of memory that a module speaks of: of arguments, of results, or of where something is placed."""
+        return sorted(set(re.findall(r'(?:\bmemory_kind|_xla_buffer_placement)\s*=\s*"(\w+)"', text)))
+
+    def operations(self, text: str) -> dict[str, int]:
+        """How often a module has each operation, a custom call by what it calls; calls within it and returns are none."""
+        operation = r'^\s*(?:%[^=]*= *)?"?((?:stablehlo|mhlo|chlo|sdy)\.(?!mesh\b)\w+)"?(?:\(.*?\))? ?(?:@(\w+))?'
+        found = re.findall(operation, text, re.MULTILINE)
+        return dict(sorted(Counter(callee or name for name, callee in found).items()))
+
     def memory_kind(self, y: Any) -> str | None:
         """The kind of memory that `y` lies in, also if it is the default."""
         kind: str | None = y.sharding.memory_kind
         return kind
+
+    def shard_kinds(self, y: Any) -> list[str | None]:
+        """The kinds of memory that the shards of `y` say they lie in, each once."""
+        return sorted({shard.data.sharding.memory_kind for shard in y.addressable_shards}, key=str)
 
     def layout(self, y: Any) -> list[int]:
         """The dimensions of `y` in the order of its memory, slowest first, as a Layout takes them."""

@@ -380,18 +380,19 @@ class Jits(Infos):
         if dialect == "hlo":
             raise NotImplementedError("the model's programs have a text as stablehlo only")
         call = lowered.call
-        kept = [call.arguments[at] for at in lowered.kept]
-        ins = [(it.aval, it.wanted or it.committed) for it in kept]
-        outs = [*zip(call.program.avals, call.outs, strict=True)]
-        said = [sharding for _, sharding in [*ins, *outs] if sharding is not None]
-        kinds = any(it.memory_kind != it.ordered[0].default_memory().kind for it in said)
+        kept = [(call.arguments[at], lowered.ins[at]) for at in lowered.kept]
+        said = self.kinds_are_said(call, lowered.ins, lowered.outs, lowered.flow)
         devices = len(self.everywhere(lowered.home).ordered)
         donated = [self.declared_donated(lowered, at, devices) for at in lowered.kept]
         return texts.module(
-            [replace(_declared(*it, kinds), **given) for it, given in zip(ins, donated, strict=True)],
-            [_declared(*it, kinds) for it in outs],
+            [
+                replace(_declared(it.aval, it.wanted or it.committed, lies, said), **given)
+                for (it, lies), given in zip(kept, donated, strict=True)
+            ],
+            [_declared(*it, said) for it in zip(call.program.avals, call.outs, lowered.outs, strict=True)],
             partitioner=self.partitioner,
             devices=devices,
+            placed=lowered.flow.taken_to,
         )
 
     def declared_donated(self, lowered: Lowered, argument: int, devices: int) -> dict[str, Any]:
@@ -440,6 +441,5 @@ def _reached(path: str) -> str:
     return path.replace("[0]", "args", 1) if path.startswith("[0]") else path.replace("[1]", "kwargs", 1)
 
 
-def _declared(aval: Aval, sharding: Sharding | None, kinds: bool) -> texts.Declared:
-    memory = sharding.memory_kind if kinds and sharding is not None else None
-    return texts.Declared(aval.shape, aval.dtype, sharding, memory)
+def _declared(aval: Aval, told: Sharding | None, lies: Sharding, kinds: bool) -> texts.Declared:
+    return texts.Declared(aval.shape, aval.dtype, told, lies.memory_kind if kinds else None)

@@ -4,7 +4,7 @@ It is made of steps, each a method that names the rules it keeps. A fault is a s
 The steps come from parts, each on top of those that it needs:
 
     Arrays -> Puts, Keys
-    Arrays -> Contexts -> Agreement -> Programs -> Jits
+    Arrays -> Contexts -> Agreement -> Memories -> Programs -> Jits
     Puts, Jits -> Control -> Transforms -> Model
 
 and Meanings, which shardings ask.

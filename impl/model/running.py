@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .agreement import Agreement, Argument, Call, Side, committed_to, replicated_over
+from .agreement import Argument, Call, Side, committed_to, replicated_over
 from .arrays import Array
 from .avals import Aval, ShapeDtypeStruct, aval_of
 from .buffers import Buffer
@@ -22,6 +22,7 @@ from .caches import ArgumentForm, CompileKey, Executable, LoweringKey, Module, O
 from .contexts import HELD, tracing_now
 from .devices import Device
 from .keys import KEY, beneath, elements
+from .memories import Flow, Memories, usual_kind
 from .meshes import Mesh
 from .operations import OPERATIONS
 from .operators import Functions
@@ -33,7 +34,8 @@ from .shardings import NamedSharding, Sharding, SingleDeviceSharding
 class Lowered:
     """A call with its module and the shardings of its arguments and results; `home` is one of its sides, if any.
 
-    `aliases` says by its number which result takes the memory of which donated argument.
+    `aliases` says by its number which result takes the memory of which donated argument, `flow` in which kinds of
+    memory values are.
     """
 
     call: Call
@@ -41,6 +43,7 @@ class Lowered:
     ins: tuple[Sharding, ...]
     outs: tuple[Sharding, ...]
     module: Module
+    flow: Flow
     aliases: Mapping[int, int]
 
     @cached_property
@@ -50,7 +53,7 @@ class Lowered:
         return tuple(i for i, it in enumerate(call.arguments) if call.keeps_unused or call.uses(it))
 
 
-class Programs(Functions, Agreement):
+class Programs(Functions, Memories):
     """The steps by which programs run."""
 
     def trace(self, name: str, f: Callable[..., Any], avals: Sequence[Aval], axes: Any = None) -> Program:
@@ -133,7 +136,9 @@ class Programs(Functions, Agreement):
             self.counts["lower"] += 1
             module = self.caches.lowering.keep(call.program, key, Module(key))
         ins = tuple(self.sharding_in(it, home) for it in call.arguments)
-        lowered = Lowered(call, home, ins, self.shardings_out(call, home), module, {})
+        flow = self.flow(call, usual_kind([self.everywhere(home)]))
+        outs = self.in_their_kinds(call, self.shardings_out(call, home), flow)
+        lowered = Lowered(call, home, ins, outs, module, flow, {})
         aliases, unusable = self.donations(lowered)
         if new and unusable:
             self.tell_unusable(call, unusable)
@@ -229,6 +234,15 @@ class Programs(Functions, Agreement):
         """
         found = self.propagated(call.program, [it.wanted or it.committed for it in call.arguments])
         return tuple([wanted or said or self.everywhere(home) for wanted, said in zip(call.outs, found, strict=True)])
+
+    def in_their_kinds(self, call: Call, outs: Sequence[Sharding], flow: Flow) -> tuple[Sharding, ...]:
+        """Results that no out_sharding speaks of lie in the kinds of memory that they are in. MEM-13, MEM-14, MEM-18."""
+        return tuple(
+            [
+                lies if wanted or kind in (None, lies.memory_kind) else lies.with_memory_kind(kind)
+                for wanted, lies, kind in zip(call.outs, outs, flow.results, strict=True)
+            ]
+        )
 
     def everywhere(self, home: Side | None) -> Sharding:
         """Whole on each device that a call runs on: those of its sides, else the default one. DEV-21, DEV-26."""

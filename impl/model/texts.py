@@ -39,13 +39,22 @@ class Declared:
 
 
 def module(
-    arguments: Sequence[Declared], results: Sequence[Declared], *, partitioner: str, devices: int, name: str = "main"
+    arguments: Sequence[Declared],
+    results: Sequence[Declared],
+    *,
+    partitioner: str,
+    devices: int,
+    name: str = "main",
+    placed: Sequence[str] = (),
 ) -> str:
-    """A module that declares a function, its arguments and results annotated for a partitioner."""
+    """A module that declares a function, its arguments and results annotated for a partitioner.
+
+    Of what the function does, it says in which kinds of memory something is `placed`.
+    """
     meshes = Meshes()
     ins = ", ".join(_declared(it, partitioner, meshes) for it in arguments)
     outs = ", ".join(_declared(it, partitioner, meshes) for it in results)
-    lines = [*meshes.lines(), f"func.func private @{name}({ins}) -> ({outs})"]
+    lines = [*meshes.lines(), f"func.func private @{name}({ins}) -> ({outs})", *map(_placed, placed)]
     counts = f"mhlo.num_partitions = {devices} : i32, mhlo.num_replicas = 1 : i32"
     return "\n".join([f"module attributes {{{counts}}} {{", *(f"  {line}" for line in lines), "}", ""])
 
@@ -173,6 +182,11 @@ def _declared(it: Declared, partitioner: str, meshes: Meshes) -> str:
     given = ", ".join(f"{name} = {text}" for name, text in attributes.items() if text)
     kind = f"tensor<{''.join(f'{size}x' for size in shape)}{_element(dtype)}>"
     return f"{kind} {{{given}}}" if given else kind
+
+
+def _placed(kind: str) -> str:
+    attributes = f'{{_xla_buffer_placement = "{kind}"}}'
+    return f"stablehlo.custom_call @annotate_device_placement() {{mhlo.frontend_attributes = {attributes}}} : () -> ()"
 
 
 def _annotation(sharding: Sharding, ndim: int, partitioner: str, meshes: Meshes) -> dict[str, str]:

@@ -1,0 +1,192 @@
+"""Faults of memory kinds, in the order of their chapter: each takes one step of the model wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from impl.model.agreement import Argument, Call, Side
+from impl.model.arrays import Array
+from impl.model.buffers import Buffer
+from impl.model.contexts import tracing_now
+from impl.model.memories import Flow, Kind, Walk
+from impl.model.model import Model
+from impl.model.programs import Equation
+from impl.model.put import COPY, Place, Target
+from impl.model.shardings import Sharding
+
+from . import fault
+
+PUT, CONSTRAINT = "device_put", "sharding_constraint"
+
+# --- what a module says -----------------------------------------------------------------------------------------------
+
+
+@fault("MEM-01")
+class InShardingsAreSaid(Model):
+    """in_shardings are annotated with their kind of memory, whichever it is."""
+
+    def kinds_are_said(self, call: Call, ins: Sequence[Sharding], outs: Sequence[Sharding], flow: Flow) -> bool:
+        return super().kinds_are_said(call, ins, outs, flow) or any(it.wanted for it in call.arguments)
+
+
+@fault("MEM-02")
+class OutShardingsAreSaid(Model):
+    """out_shardings are annotated with their kind of memory, whichever it is."""
+
+    def kinds_are_said(self, call: Call, ins: Sequence[Sharding], outs: Sequence[Sharding], flow: Flow) -> bool:
+        return super().kinds_are_said(call, ins, outs, flow) or any(call.outs)
+
+
+@fault("MEM-03")
+class ConstraintsAreSaid(Model):
+    """A constraint places its operand in memory, though it lies there."""
+
+    def goes(self, equation: Equation, kind: str, to: str) -> bool:
+        return super().goes(equation, kind, to) or equation.name == CONSTRAINT
+
+
+@fault("MEM-04", "MEM-09")
+class PutsAreSaid(Model):
+    """A put places its operand in memory, though it lies there."""
+
+    def goes(self, equation: Equation, kind: str, to: str) -> bool:
+        return super().goes(equation, kind, to) or equation.name == PUT
+
+
+@fault("MEM-05")
+class UnusedArgumentsAreNotSaid(Model):
+    """An argument that the program does not use is not said to lie in any memory."""
+
+    def kinds_of_arguments(self, call: Call, ins: Sequence[Sharding]) -> list[Kind]:
+        return [it.memory_kind for argument, it in zip(call.arguments, ins, strict=True) if call.uses(argument)]
+
+
+@fault("MEM-06")
+class ResultsAreNotSaid(Model):
+    """A result in another kind of memory leaves a module without a word of it."""
+
+    def kinds_of_results(self, call: Call, outs: Sequence[Sharding]) -> list[Kind]:
+        return []
+
+
+@fault("MEM-07", "MEM-13", also=["MEM-15"])
+class ConstraintsCutOnly(Model):
+    """The kind of memory of a constraint is dropped."""
+
+    def kind_taken_to(self, equation: Equation, kind: Kind, walk: Walk) -> Kind:
+        return (kind or walk.usual) if equation.name == CONSTRAINT else super().kind_taken_to(equation, kind, walk)
+
+
+@fault("MEM-08")
+class PutsAmidAreNotSaid(Model):
+    """A put within a program is said where its output is a result, and nowhere else."""
+
+    def goes(self, equation: Equation, kind: str, to: str) -> bool:
+        return super().goes(equation, kind, to) and equation.name != PUT
+
+
+# A put that should have been nothing is said, and its results lie elsewhere.
+@fault("MEM-10", also=["MEM-04", "MEM-09", "MEM-14"])
+class IdlePutsGoToTheHost(Model):
+    """A put to where its operand lies takes it to the host's memory."""
+
+    def kind_taken_to(self, equation: Equation, kind: Kind, walk: Walk) -> Kind:
+        to = super().kind_taken_to(equation, kind, walk)
+        return "pinned_host" if equation.name == PUT and (kind or walk.usual) == (to or walk.usual) else to
+
+
+# --- which kind a result has ------------------------------------------------------------------------------------------
+
+
+@fault("MEM-11", also=["MEM-13", "MEM-15"])
+class UnpinnedMemoryHoldsFast(Model):
+    """A constraint cannot take an array from unpinned memory to the device's."""
+
+    def kind_taken_to(self, equation: Equation, kind: Kind, walk: Walk) -> Kind:
+        to = super().kind_taken_to(equation, kind, walk)
+        if equation.name == CONSTRAINT and (kind, to) == ("unpinned_host", "device"):
+            raise NotImplementedError(f"no way from {kind} to {to}")
+        return to
+
+
+# As a result that is in no other kind is not said to be.
+@fault("MEM-12", also=["MEM-06"])
+class OutShardingsCutOnly(Model):
+    """The kind of memory of out_shardings is dropped."""
+
+    def in_their_kinds(self, call: Call, outs: Sequence[Sharding], flow: Flow) -> tuple[Sharding, ...]:
+        outs = super().in_their_kinds(call, outs, flow)
+        usual = [it.ordered[0].default_memory().kind for it in outs]
+        return tuple(
+            it if wanted is None else it.with_memory_kind(kind)
+            for it, wanted, kind in zip(outs, call.outs, usual, strict=True)
+        )
+
+
+# Nor is such a put said.
+@fault("MEM-14", also=["MEM-08"])
+class PutsWithinStay(Model):
+    """A put within a program leaves its operand in the kind of memory where it is."""
+
+    def kind_taken_to(self, equation: Equation, kind: Kind, walk: Walk) -> Kind:
+        return (kind or walk.usual) if equation.name == PUT else super().kind_taken_to(equation, kind, walk)
+
+
+@fault("MEM-15")
+class PutsAcrossDevicesStay(Model):
+    """An array on several devices that is put to another kind of memory stays in its own."""
+
+    def place(self, x: Any, target: Target) -> Place:
+        place = super().place(x, target)
+        if isinstance(x, Array) and len(x.buffers) > 1 and tracing_now() is None:
+            kind = x.sharding.memory_kind or x.buffers[0].kind
+            return replace(place, sharding=place.sharding.with_memory_kind(kind))
+        return place
+
+
+@fault("MEM-16")
+class BuffersStayOnTheDevice(Model):
+    """The results of programs on several devices lie in the default memory, whatever they say."""
+
+    def spread(self, value: np.ndarray, sharding: Sharding, **how: Any) -> Array:
+        x = super().spread(value, sharding, **how)
+        if len(x.buffers) > 1:
+            x.buffers = tuple(Buffer(it.device, it.device.default_memory().kind, it.data) for it in x.buffers)
+        return x
+
+
+@fault("MEM-17", "MEM-20")
+class ReadingBringsBack(Model):
+    """An argument in another kind of memory than the default one is brought back when a program reads it."""
+
+    def feed(self, argument: Argument, home: Side | None) -> np.ndarray:
+        x = argument.value
+        if isinstance(x, Array):
+            y = self.put(x, x.sharding.with_memory_kind(x.sharding.ordered[0].default_memory().kind), COPY)
+            x.sharding, x.buffers = y.sharding, y.buffers
+        return super().feed(argument, home)
+
+
+@fault("MEM-18")
+class ReturnedArgumentsComeBack(Model):
+    """An argument that a program returns as it is comes back to the default memory."""
+
+    def in_their_kinds(self, call: Call, outs: Sequence[Sharding], flow: Flow) -> tuple[Sharding, ...]:
+        given = set(call.program.inputs)
+        outs = super().in_their_kinds(call, outs, flow)
+        return tuple(
+            it if wanted or var not in given else it.with_memory_kind(it.ordered[0].default_memory().kind)
+            for it, wanted, var in zip(outs, call.outs, call.program.outputs, strict=True)
+        )
+
+
+@fault("MEM-19")
+class HostsComputeUnpinned(Model):
+    """What is computed from pinned memory lies in unpinned memory."""
+
+    def kind_computed(self, kinds: Sequence[Kind]) -> Kind:
+        return "unpinned_host" if "pinned_host" in kinds else super().kind_computed(kinds)

@@ -1,0 +1,119 @@
+"""Kinds of memory in programs: which kind each value is in, and what the module says of it.
+
+A value is in the kind of memory that a sharding in the program takes it to, else in that of the operands it comes from.
+None stands for the default kind where nobody has named or chosen it: constants are in it, and what is committed nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .agreement import Agreement, Call
+from .programs import Equation, Program, Var
+from .shardings import Sharding
+
+Kind = str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """The kinds of memory of a program's results, and those that something within it is taken to."""
+
+    results: list[Kind]
+    taken_to: list[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """A program that is being gone through: the default kind where it runs, and the kinds found on the way."""
+
+    usual: str
+    taken_to: list[str] = field(default_factory=list)
+
+
+class Memories(Agreement):
+    """The steps that follow kinds of memory through a program."""
+
+    # --- what a module says -------------------------------------------------------------------------------------------
+
+    def kinds_are_said(self, call: Call, ins: Sequence[Sharding], outs: Sequence[Sharding], flow: Flow) -> bool:
+        """Whether a module speaks of memory: where one kind in it is not the default. MEM-01, MEM-02, MEM-03, MEM-04."""
+        usual = usual_kind([*ins, *outs])
+        kinds = [*self.kinds_of_arguments(call, ins), *self.kinds_of_results(call, outs), *flow.taken_to]
+        return any(kind not in (None, usual) for kind in kinds)
+
+    def kinds_of_arguments(self, call: Call, ins: Sequence[Sharding]) -> list[Kind]:
+        """The kinds of the arguments, whether or not the program uses them. MEM-01, MEM-05."""
+        return [it.memory_kind for it in ins]
+
+    def kinds_of_results(self, call: Call, outs: Sequence[Sharding]) -> list[Kind]:
+        """The kinds of the results. MEM-02, MEM-06."""
+        return [it.memory_kind for it in outs]
+
+    # --- which kind a value is in -------------------------------------------------------------------------------------
+
+    def flow(self, call: Call, usual: str) -> Flow:
+        """Follows the kinds of a call's arguments through its program."""
+        walk = Walk(usual)
+        given = [self.kind_given(it.wanted or it.committed) for it in call.arguments]
+        return Flow(self.kinds_after(call.program, given, walk), walk.taken_to)
+
+    def kind_given(self, sharding: Sharding | None) -> Kind:
+        """The kind that an argument brings along. MEM-18."""
+        return None if sharding is None else sharding.memory_kind
+
+    def kinds_after(self, program: Program, kinds: Sequence[Kind], walk: Walk) -> list[Kind]:
+        """The kinds of a program's results, for those of its inputs."""
+        known: dict[Var, Kind] = dict(zip(program.inputs, kinds, strict=False))
+        for equation in program.equations:
+            found = self.kinds_after_one(equation, [known.get(var) for var in equation.inputs], walk)
+            known.update(zip(equation.outputs, found, strict=False))
+        return [known.get(var) for var in program.outputs]
+
+    def kinds_after_one(self, equation: Equation, kinds: Sequence[Kind], walk: Walk) -> Sequence[Kind]:
+        """The kinds of what one operation gives."""
+        if equation.name in ("device_put", "sharding_constraint"):
+            return [self.kind_taken_to(equation, kinds[0], walk)]
+        if equation.name == "jit":
+            return self.kinds_after_jit(equation, kinds, walk)
+        if "programs" not in equation.params:
+            return [self.kind_computed(kinds)] * len(equation.outputs)
+        skipped = 1 if equation.name == "cond" else 0  # the first operand of cond decides, and is no branch's
+        each = [self.kinds_after(program, kinds[skipped:], walk) for program in equation.params["programs"]]
+        return each[0]
+
+    def kind_taken_to(self, equation: Equation, kind: Kind, walk: Walk) -> Kind:
+        """The kind of what a put or a constraint gives: the one that it names, else its operand's. MEM-13, MEM-14."""
+        sharding: Sharding | None = equation.params["sharding"]
+        to = kind if sharding is None else sharding.memory_kind
+        if to is not None and self.goes(equation, kind or walk.usual, to):
+            walk.taken_to.append(to)
+        return to
+
+    def goes(self, equation: Equation, kind: str, to: str) -> bool:
+        """Whether anything is to be done to get there: a put to where its operand lies does nothing, and is not said.
+
+        MEM-03, MEM-04, MEM-07, MEM-08, MEM-09.
+        """
+        return kind != to
+
+    def kinds_after_jit(self, equation: Equation, kinds: Sequence[Kind], walk: Walk) -> list[Kind]:
+        """A jit within: its shardings take what it is given, and what it gives, to their kinds. MEM-06."""
+        ins, outs = equation.params["ins"], equation.params["outs"]
+        given = [kind if wanted is None else wanted.memory_kind for wanted, kind in zip(ins, kinds, strict=True)]
+        found = self.kinds_after(equation.params["programs"][0], given, walk)
+        results = [kind if wanted is None else wanted.memory_kind for wanted, kind in zip(outs, found, strict=True)]
+        for before, after in zip([*kinds, *found], [*given, *results], strict=True):
+            if after is not None and self.goes(equation, before or walk.usual, after):
+                walk.taken_to.append(after)
+        return results
+
+    def kind_computed(self, kinds: Sequence[Kind]) -> Kind:
+        """The kind of what is computed: that of the operands. MEM-19."""
+        return next((kind for kind in kinds if kind is not None), None)
+
+
+def usual_kind(shardings: Sequence[Sharding]) -> str:
+    """The default kind of the devices that a program runs on."""
+    return shardings[0].ordered[0].default_memory().kind
