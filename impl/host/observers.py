@@ -124,7 +124,7 @@ class Observers(see.See):
         return sorted(set(re.findall(r'(?:\bmemory_kind|_xla_buffer_placement)\s*=\s*"(\w+)"', text)))
 
     def operations(self, text: str) -> dict[str, int]:
-        """How often a module has each operation, a custom call by what it calls; calls within it and returns are none."""
+        """How often a module has each operation, a custom call by what it calls; inner calls and returns are none."""
         operation = r'^\s*(?:%[^=]*= *)?"?((?:stablehlo|mhlo|chlo|sdy)\.(?!mesh\b)\w+)"?(?:\(.*?\))? ?(?:@(\w+))?'
         found = re.findall(operation, text, re.MULTILINE)
         return dict(sorted(Counter(callee or name for name, callee in found).items()))

@@ -259,7 +259,7 @@ class Arrays:
         layout: tuple[int, ...] | None = None,
         reuse: Sequence[Buffer] = (),
     ) -> Array:
-        """A new array of that value, on memory of its own: fresh, or that of buffers to reuse. PUT-56.
+        """A new array of that value, on memory of its own: fresh, or that of buffers to reuse. PUT-56, MEM-16.
 
         These are all buffers of an array into which this one fits, so that each is on the device of its shard.
         """

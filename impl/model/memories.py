@@ -1,7 +1,7 @@
 """Kinds of memory in programs: which kind each value is in, and what the module says of it.
 
 A value is in the kind of memory that a sharding in the program takes it to, else in that of the operands it comes from.
-None stands for the default kind where nobody has named or chosen it: constants are in it, and what is committed nowhere.
+None stands for the default kind where nobody has chosen it: constants are in it, and what is committed nowhere.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Memories(Agreement):
     # --- what a module says -------------------------------------------------------------------------------------------
 
     def kinds_are_said(self, call: Call, ins: Sequence[Sharding], outs: Sequence[Sharding], flow: Flow) -> bool:
-        """Whether a module speaks of memory: where one kind in it is not the default. MEM-01, MEM-02, MEM-03, MEM-04."""
+        """Whether a module speaks of memory: where one kind is not the default. MEM-01, MEM-02, MEM-03, MEM-04."""
         usual = usual_kind([*ins, *outs])
         kinds = [*self.kinds_of_arguments(call, ins), *self.kinds_of_results(call, outs), *flow.taken_to]
         return any(kind not in (None, usual) for kind in kinds)
@@ -84,7 +84,10 @@ class Memories(Agreement):
         return each[0]
 
     def kind_taken_to(self, equation: Equation, kind: Kind, walk: Walk) -> Kind:
-        """The kind of what a put or a constraint gives: the one that it names, else its operand's. MEM-13, MEM-14."""
+        """The kind of what a put or a constraint gives: the one that it names, else its operand's.
+
+        MEM-10, MEM-11, MEM-13, MEM-14, MEM-15.
+        """
         sharding: Sharding | None = equation.params["sharding"]
         to = kind if sharding is None else sharding.memory_kind
         if to is not None and self.goes(equation, kind or walk.usual, to):

@@ -129,7 +129,7 @@ class Puts(Arrays):
         return y
 
     def place(self, x: Any, target: Target) -> Place:
-        """Where a leaf is to lie: where it was told to, or where it lies. PUT-07, PUT-33, PUT-34."""
+        """Where a leaf is to lie: where it was told to, or where it lies. PUT-07, PUT-33, PUT-34, MEM-15."""
         if target is None and isinstance(x, Array):
             return Place(x.sharding, x.layout)
         ndim = np.ndim(x) if not isinstance(x, Array) else x.ndim

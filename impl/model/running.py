@@ -197,7 +197,10 @@ class Programs(Functions, Memories):
     # --- what a program is given --------------------------------------------------------------------------------------
 
     def feed(self, argument: Argument, home: Side | None) -> np.ndarray:
-        """The value of an argument for a call, whole however it is cut; it stays as it is. DEV-20, DEV-23, DEV-38."""
+        """The value of an argument for a call, whole however it is cut; it stays as it is.
+
+        DEV-20, DEV-23, DEV-38, MEM-17, MEM-20.
+        """
         if not isinstance(argument.value, Array):
             return constant(argument.value)
         if argument.committed is None:
@@ -236,7 +239,7 @@ class Programs(Functions, Memories):
         return tuple([wanted or said or self.everywhere(home) for wanted, said in zip(call.outs, found, strict=True)])
 
     def in_their_kinds(self, call: Call, outs: Sequence[Sharding], flow: Flow) -> tuple[Sharding, ...]:
-        """Results that no out_sharding speaks of lie in the kinds of memory that they are in. MEM-13, MEM-14, MEM-18."""
+        """Results lie in the kinds that out_shardings name, else in those that they are in. MEM-12, MEM-14, MEM-18."""
         return tuple(
             [
                 lies if wanted or kind in (None, lies.memory_kind) else lies.with_memory_kind(kind)
