@@ -75,4 +75,25 @@ stays = every(Moved, lay=LAYS, form=STAYS, memory=("default", *OTHER))
 test_stays = judge(probe="mem.stays", cases=stays)
 
 
-REVIEWED: dict[str, str] = {}
+REVIEWED = {
+    "MEM-01": "9a3580eb",
+    "MEM-02": "140e043e",
+    "MEM-03": "41d0322f",
+    "MEM-04": "ee5f9a5b",
+    "MEM-05": "784acc83",
+    "MEM-06": "4d4b7aff",
+    "MEM-07": "f7929f58",
+    "MEM-08": "506a5648",
+    "MEM-09": "f7c15fa0",
+    "MEM-10": "c108439f",
+    "MEM-11": "d9580758",
+    "MEM-12": "6ba4b4dd",
+    "MEM-13": "41f7aa73",
+    "MEM-14": "68071144",
+    "MEM-15": "7faa2b9b",
+    "MEM-16": "55868429",
+    "MEM-17": "713fdd27",
+    "MEM-18": "38a02331",
+    "MEM-19": "13f0d176",
+    "MEM-20": "4bd4d0e7",
+}
