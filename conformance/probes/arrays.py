@@ -44,6 +44,9 @@ ARRAYS = {
     "f8_8x8": Values("float8_e4m3fn", (8, 8), below=16),
     "i4_8x8": Values("int4", (8, 8), below=8),
     "key_8x8": Values("uint32", (8, 8, 2), key=True),
+    "f32_8": Values("float32", (8,), below=8),
+    "f32_16": Values("float32", (16,), below=16),
+    "f32_16x8": Values("float32", (16, 8)),
     "f32_0x8": Values("float32", (0, 8)),
     "f32_0d": Values("float32", ()),
     "f32_wide": Values("float32", (3072, 3072)),  # copying it takes longer than returning

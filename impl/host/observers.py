@@ -7,6 +7,7 @@ on copies. No observer lists live arrays or formats a traceback.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -41,6 +42,14 @@ class Observers(see.See):
     def placement(self, sharding: Any, shape: Sequence[int]) -> dict[str, Any]:
         """The same of a sharding on its own, for arrays of that shape."""
         return describe(sharding, tuple(shape))
+
+    def shards(self, y: Any) -> list[Any]:
+        """What each device holds of `y`, by its id: the sizes of its shard and the first number there, if any."""
+        found = []
+        for shard in sorted(y.addressable_shards, key=lambda it: it.device.id):
+            data = np.array(shard.data)
+            found.append([shard.device.id, list(data.shape), data.flat[0].item() if data.size else None])
+        return found
 
     def committed(self, y: Any) -> bool:
         """Whether `y` is bound to its devices."""
@@ -96,6 +105,14 @@ class Observers(see.See):
     def compiled_text(self, f: Any, *args: Any, **kwargs: Any) -> str:
         """The optimised HLO of a jitted function for these arguments, per device; it has no other dialect."""
         return str(f.lower(*args, **kwargs).compile().as_text())
+
+    def tiles(self, text: str, side: str) -> list[list[int]] | None:
+        """Which places of a program hold each tile of its only argument or result, by the number of the tile.
+
+        Read off a lowered text, whichever partitioner it is meant for; None where it does not say. The places are those
+        of the devices that the program runs on, in their order; `side` is "argument" or "result".
+        """
+        return tiles_in(text, side)
 
     def aliases(self, text: str) -> list[dict[str, Any]]:
         """Which outputs of a compiled text lie in the memory of which parameters, and whether they must.
@@ -183,6 +200,38 @@ def describe(sharding: Any, shape: tuple[int, ...]) -> dict[str, Any]:
     if sharding.memory_kind not in (None, devices[0].default_memory().kind):
         data["memory"] = sharding.memory_kind
     return data
+
+
+def tiles_in(text: str, side: str) -> list[list[int]] | None:
+    """Which places hold each tile of the only argument or result of the main function of a text."""
+    argument, _, result = text.partition("@main(")[2].partition("\n")[0].partition(") -> ")
+    said = argument if side == "argument" else result
+    count = int(re.findall(r"num_partitions = (\d+)", text)[0])
+    if named := re.search(r"sdy\.sharding<@(\w+), \[(.*?)\]", said):
+        mesh = re.findall(rf"sdy\.mesh @{named[1]} = <\[(.*?)\](?:, device_ids=\[(.*?)\])?>", text)[0]
+        axes = re.findall(r'"(\w+)"=(\d+)', mesh[0])
+        sizes = [int(size) for _, size in axes]
+        cutting = [[name for name, _ in axes].index(axis) for axis in re.findall(r'"(\w+)"', named[2])]
+        others = [axis for axis in range(len(axes)) if axis not in cutting]
+        grid = np.array(_numbers(mesh[1]) or range(count), int).reshape(sizes)
+        order, tiles = grid.transpose(cutting + others), [sizes[axis] for axis in cutting]
+    elif listed := re.search(r"\{devices=\[([\d,]+)\]([^ }]+)( last_tile_dim_replicate)?\}", said):
+        counted = re.match(r"<=\[([\d,]+)\](?:T\(([\d,]+)\))?", listed[2])
+        if counted:
+            grid = np.arange(count).reshape(_numbers(counted[1]))
+            order = grid.transpose(_numbers(counted[2] or "") or None)
+        else:
+            order = np.array(_numbers(listed[2]))
+        tiles = _numbers(listed[1])[: -1 if listed[3] else None]
+    elif "{replicated}" in said:
+        order, tiles = np.arange(count), []
+    else:
+        return None
+    return [sorted(tile) for tile in order.reshape(math.prod(tiles), -1).tolist()]
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(it) for it in re.findall(r"\d+", text)]
 
 
 def device_sets(text: str) -> list[tuple[int, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -336,6 +336,11 @@ class Arrays:
         for buffer in buffers.values():
             held[repr(buffer.device)] = held.get(repr(buffer.device), 0) + buffer.data.nbytes
         return json.dumps(held).encode()
+
+    def write(self, text: Callable[[], str]) -> None:
+        """Keeps the text of a module that is compiled while somebody looks."""
+        if self._model.modules is not None:
+            self._model.modules.append(text())
 
     @property
     def _model(self) -> Model:

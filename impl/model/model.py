@@ -40,6 +40,7 @@ class Model(Keys, Transforms, Meanings):
         self.platforms = machine(devices, processes=processes, kinds=kinds, meanings=self)
         self.counts: Counter[str] = Counter()
         self.caches = Caches()
+        self.modules: list[str] | None = None
         self.live = weakref.WeakValueDictionary()
 
     def devices(self, platform: str | None = None) -> list[Device]:

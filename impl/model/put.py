@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from . import plan, trees
+from . import plan, texts, trees
 from .arrays import Array, Arrays, kind_of
 from .avals import ShapeDtypeStruct, aval_of
 from .buffers import Buffer, cut, lies_in, room, row_major
 from .contexts import tracing_now
 from .devices import Device
 from .layouts import Format
-from .shardings import NamedSharding, Sharding, SingleDeviceSharding
+from .shardings import NamedSharding, Sharding, SingleDeviceSharding, renumbered
 from .specs import PartitionSpec
 from .words import shown
 
@@ -118,7 +118,8 @@ class Puts(Arrays):
     def put(self, x: Array, target: Target, row: Row) -> Array:
         """Puts an array; donating it is never an error.
 
-        PUT-06, PUT-07, PUT-08, PUT-09, PUT-11, PUT-13, PUT-14, PUT-15, PUT-16, PUT-18, PUT-19, PUT-20, PUT-21, PUT-29.
+        PUT-06, PUT-07, PUT-08, PUT-09, PUT-11, PUT-13, PUT-14, PUT-15, PUT-16, PUT-18, PUT-19, PUT-20, PUT-21, PUT-29,
+        ORD-06, ORD-07, ORD-08, ORD-10, ORD-11.
         """
         self.touch(x)
         place = self.place(x, target)
@@ -129,7 +130,10 @@ class Puts(Arrays):
         return y
 
     def place(self, x: Any, target: Target) -> Place:
-        """Where a leaf is to lie: where it was told to, or where it lies. PUT-07, PUT-33, PUT-34, MEM-15."""
+        """Where a leaf is to lie: where it was told to, or where it lies.
+
+        PUT-07, PUT-33, PUT-34, MEM-15, ORD-03, ORD-04.
+        """
         if target is None and isinstance(x, Array):
             return Place(x.sharding, x.layout)
         ndim = np.ndim(x) if not isinstance(x, Array) else x.ndim
@@ -151,11 +155,13 @@ class Puts(Arrays):
         return Place(target, layout)
 
     def commits(self, x: Any, target: Target) -> bool:
-        """Whether the output is bound to its devices: where a place was asked for, or as the input was. PUT-08."""
+        """Whether the output is bound to its devices: if a place was asked for, or as the input was. PUT-08, ORD-05."""
         return target is not None or (isinstance(x, Array) and x.committed)
 
     def lay(self, x: Array, place: Place, row: Row) -> tuple[Buffer, ...]:
-        """Lays an array out anew, shard by shard. PUT-06."""
+        """Lays an array out anew, shard by shard. PUT-06, ORD-01, ORD-02."""
+        if self.reorders(x.sharding, place.sharding):
+            x = self.reorder(x, place.sharding)
         moves = plan.plan(x.sharding, place.sharding, x.shape)
         return tuple(
             [
@@ -163,6 +169,34 @@ class Puts(Arrays):
                 for position, device in enumerate(place.sharding.ordered)
             ]
         )
+
+    def reorders(self, old: Sharding, new: Sharding) -> bool:
+        """Whether two shardings by name have the same devices in another order: that takes a program. ORD-20."""
+        named = isinstance(old, NamedSharding) and isinstance(new, NamedSharding)
+        return named and old.ordered != new.ordered and self.same_set(old, new)
+
+    def same_set(self, old: Sharding, new: Sharding) -> bool:
+        """Whether two shardings have the same devices, in whatever order."""
+        return old.device_set == new.device_set
+
+    def reorder(self, x: Array, new: Sharding) -> Array:
+        """The same shards, where they are, as an array over the devices in their new order; and the module to move it.
+
+        ORD-20, ORD-21, ORD-22.
+        """
+        old = self.renumber(x.sharding, new)
+        held = dict(zip(x.sharding.ordered, x.buffers, strict=True))
+        self.write(lambda: self.text_of_reorder(x, old, new))
+        return Array(self._model, x.aval, old, tuple(held[device] for device in old.ordered), x.committed, x.layout)
+
+    def renumber(self, old: Sharding, new: Sharding) -> Sharding:
+        """The old sharding over the new one's devices: its mesh says in which order it takes them. ORD-20, ORD-22."""
+        return renumbered(old, new)
+
+    def text_of_reorder(self, x: Array, old: Sharding, new: Sharding) -> str:
+        """The module of the program that moves an array between shardings over one list of devices. ORD-20, ORD-21."""
+        sides = [texts.Declared(x.shape, x.dtype, sharding) for sharding in (old, new)]
+        return texts.module(sides[:1], sides[1:], partitioner=self._model.partitioner, devices=len(new.ordered))
 
     def shard(
         self, x: Array, moves: plan.Plan, position: int, device: Device, kind: str, layout: Order, row: Row
@@ -208,7 +242,7 @@ class Puts(Arrays):
         return Buffer(device, kind, data)
 
     def donated(self, x: Array) -> None:
-        """A donated input is deleted, as a whole. PUT-11, PUT-12, PUT-31, PUT-32, PUT-47, PUT-77."""
+        """A donated input is deleted, as a whole. PUT-11, PUT-12, PUT-31, PUT-32, PUT-47, PUT-77, ORD-09."""
         self.release(x)
 
     # --- a value of the host's ----------------------------------------------------------------------------------------

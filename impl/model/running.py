@@ -163,6 +163,7 @@ class Programs(Functions, Memories):
         executable = self.caches.compilation.get(lowered.module, key)
         if executable is None:
             self.counts["compile"] += 1
+            self.write(lambda: self._model.text(lowered, "stablehlo"))
             made = Executable(key, lowered.ins, lowered.outs)
             executable = self.caches.compilation.keep(lowered.module, key, made)
         return replace(lowered, ins=executable.ins, outs=executable.outs)

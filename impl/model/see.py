@@ -47,6 +47,16 @@ class See(observers.Observers):
         done = {level: count - before[level] for level, count in self.counts().items()}
         return done | {"dispatch": done["compile"]}
 
+    def modules(self, call: Callable[[], Any]) -> list[str]:
+        """Calls once, and gives the text of each module that the model lowered and compiled in it, in order."""
+        found: list[str] = []
+        before, self._model.modules = self._model.modules, found
+        try:
+            call()
+        finally:
+            self._model.modules = before
+        return found
+
     def fast_path(self, call: Callable[[], Any]) -> bool:
         """Calls once, and says whether no program in it was dispatched."""
         return self.redone(call)["dispatch"] == 0

@@ -263,6 +263,19 @@ def kind_of(device: Device | None, kind: str | None) -> str | None:
 
 
 @lru_cache(1024)
+def renumbered(old: NamedSharding, new: NamedSharding) -> NamedSharding:
+    """How `old` cuts arrays, over the devices of `new` in their order: the logical device ids say who holds what.
+
+    No device holds another part than before; the two have the same devices.
+    """
+    places = {device: place for place, device in enumerate(new.ordered)}
+    grid = np.array(new.ordered, dtype=object).reshape(old.mesh.axis_sizes)
+    mesh = Mesh(grid, old.mesh.axis_names, old.mesh.axis_types)
+    logical = tuple(places[device] for device in old.ordered)
+    return NamedSharding(mesh, old.spec, memory_kind=old.memory_kind, logical_device_ids=logical)
+
+
+@lru_cache(1024)
 def whole(devices: int, ndim: int) -> Tiling:
     """No dimension is cut: every device holds everything."""
     return Tiling((1,) * ndim, np.zeros((devices, ndim), np.int32))

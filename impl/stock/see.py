@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import gc
 import sys
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -63,6 +65,16 @@ class See(observers.Observers):
             if collects:
                 gc.enable()
         return {level: count - before[level] for level, count in self.counts().items()} | {"dispatch": misses}
+
+    def modules(self, call: Callable[[], Any]) -> list[str]:
+        """Calls once, and gives the text of each module that JAX lowered and compiled in it, in order."""
+        with tempfile.TemporaryDirectory() as folder:
+            jax.config.update("jax_dump_ir_to", folder)
+            try:
+                call()
+            finally:
+                jax.config.update("jax_dump_ir_to", None)
+            return [path.read_text() for path in sorted(Path(folder).glob("*_compile.mlir"))]
 
     def fast_path(self, call: Callable[[], Any]) -> bool:
         """Calls once, and says whether C++ served every jitted call in it."""
