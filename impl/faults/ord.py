@@ -24,6 +24,9 @@ from impl.model.specs import PartitionSpec
 from . import fault
 from .put import ALIAS, Tearing, copies
 
+RESULT = ("ORD-01", "ORD-02", "ORD-03", "ORD-04", "ORD-05")
+"""What is said of the result."""
+
 # --- what several faults need -----------------------------------------------------------------------------------------
 
 
@@ -115,7 +118,8 @@ class WholeIsBoundNowhere(Model):
         return super().commits(x, target) and not (isinstance(x, Array) and len(x.buffers) > 1 and whole)
 
 
-@fault("ORD-06", also=["ORD-01", "ORD-02", "ORD-03", "ORD-04", "ORD-05", "ORD-08", "ORD-09", "ORD-10"])
+# What is refused has neither a result nor a module.
+@fault("ORD-06", also=[*RESULT, "ORD-08", "ORD-09", "ORD-10", "ORD-20", "ORD-21"])
 class DonationNeedsEqualCuts(Reordering):
     """A donating put to another order is refused where source and target are cut otherwise."""
 
