@@ -86,6 +86,10 @@ class Reorder(Case):
         return len(self.new.devices)
 
     @property
+    def wide(self) -> bool:
+        return not _always(self)
+
+    @property
     def placed(self) -> dict[str, Any]:
         """The sharding that the output must have."""
         return self.new.sharding
@@ -146,14 +150,26 @@ GIVEN = {"x.o", "x.y", "o.o"}
 
 reorders = every(
     Reorder, mesh=MESHES, order=ORDERS, source=CUTS, target=CUTS, flags=("default", "copy", "donate")
-).where(lambda c: rank(c.source) == rank(c.target) and _always(c))
+).where(
+    lambda c: (
+        rank(c.source) == rank(c.target)
+        and (c.flags == "default" or (c.flags == "donate" and c.order != "base") or _always(c))
+    )
+)
 test_reorders = judge(probe="ord.put", cases=reorders)
+
+
+class Moved(Reorder):
+    """The same, and a look at the module of the program that moves the array."""
+
+    wide = False
+
 
 LOOKED_AT = {
     "2x2": (("x", "y"), ("x.y", "y.x"), ("o.x", "y.o")),
     "2x4": (("x.y", "y.o"), ("xy.o", "x.y")),
 }
-modules = every(Reorder, mesh=LOOKED_AT, order=OTHER, source=CUTS, target=CUTS, flags=["default", "donate"]).where(
+modules = every(Moved, mesh=LOOKED_AT, order=OTHER, source=CUTS, target=CUTS, flags=["default", "donate"]).where(
     lambda c: (
         (c.source, c.target) in LOOKED_AT[c.mesh]
         and (c.order in ("rotation", "columns") if c.mesh == "2x4" else c.source != "x" or c.order == "cycle")
