@@ -26,6 +26,14 @@ PARTITIONERS = ("shardy", "gspmd")
 DEVICES = machine(16)["model"]
 
 
+class Making(meshes.Meshes):
+    def __init__(self, contract):
+        self.contract = contract
+
+    def all_devices(self):
+        return DEVICES
+
+
 def model(version=NEWEST):
     """The model as of a version of JAX, in the shape that questions take."""
     contract = Contract(version)
@@ -39,9 +47,7 @@ def model(version=NEWEST):
         PartitionSpec=specs.PartitionSpec,
         SingleDeviceSharding=shardings.SingleDeviceSharding,
         devices=list(DEVICES),
-        make_mesh=lambda *args, devices=DEVICES, **more: meshes.make_mesh(
-            *args, devices=devices, contract=contract, **more
-        ),
+        make_mesh=Making(contract).make_mesh,
         ordering="logical_device_ids",
     )
 

@@ -25,6 +25,7 @@ NAMES = (
     "eval_shape",
     "experimental.layout.Format",
     "experimental.layout.Layout",
+    "experimental.mesh_utils.create_device_mesh",
     "experimental.pjit.AUTO",
     "export.export",
     "grad",

@@ -183,6 +183,19 @@ class Observers(see.See):
         sizes = ",".join(f"{name!r}:{size}" for name, size in axes)
         return re.search(rf"Mesh\({sizes}(?:\)|,(?!'))", "".join(str(error).split())) is not None
 
+    def names_tuple(self, error: Exception, values: Sequence[Any]) -> bool:
+        """Whether the message shows these values in a row, as a tuple or a list."""
+        inner = ",".join(map(repr, values)).replace(" ", "")
+        text = str(error).replace(" ", "")
+        return any(f"{opened}{inner}{closed}" in text for opened, closed in (("(", ")"), ("(", ",)"), ("[", "]")))
+
+    def names_count(self, error: Exception, count: int) -> bool:
+        """Whether the message has that number, outside of brackets."""
+        text, found = str(error), 1
+        while found:
+            text, found = re.subn(r"\[[^\[\]()]*\]|\([^\[\]()]*\)", "", text)
+        return re.search(rf"(?<![\w.-]){count}(?![\w]|\.\d)", text) is not None
+
 
 def describe(sharding: Any, shape: tuple[int, ...]) -> dict[str, Any]:
     """The sharding of an array of that shape as plain data."""

@@ -19,7 +19,7 @@ PROMISES: dict[str, tuple[str, str | None]] = {
     "format": ("0.4.32", None),
     "gspmd_sharding": ("0.4.32", "0.7.0"),
     "jit.compiler_options": ("0.4.36", None),
-    "make_mesh": ("0.4.33", None),
+    "make_mesh": ("0.4.32", None),
     "make_mesh.explicit": ("0.9.0", None),  # likewise
     "memory.device": ("0.7.0", None),  # of the host platform's devices; before, one kind was all they had
     "memory.pinned_host": ("0.7.0", None),

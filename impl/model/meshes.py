@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import math
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NoReturn
@@ -79,20 +79,16 @@ class Mesh(Axes):
     devices: np.ndarray[Any, Any]
     ordered: tuple[Device, ...]
 
-    def __init__(self, devices: Any, axis_names: Any, axis_types: Any = None) -> None:
+    def __init__(self, devices: Any, axis_names: Any, axis_types: Any = None, *, by: Meshes | None = None) -> None:
+        """`by` has the steps that decide what is a mesh: the sound ones, unless a model has its own."""
+        by = by or Meshes()
         grid = np.array(devices, dtype=object)
         grid.flags.writeable = False
-        names = _names(axis_names)
-        if grid.ndim != len(names):
-            raise ValueError(
-                f"a mesh needs one axis name for each dimension of its devices: {len(names)} names {names}"
-                f" for devices of shape {grid.shape}"
-            )
+        names = by.names(axis_names)
+        by.check_grid(grid, names)
         ordered = () if not names and grid.flat[0] is None else tuple(grid.flat)
-        if wrong := [it for it in ordered if not isinstance(it, Device)]:
-            raise TypeError(f"a mesh is made of devices: got {shown(wrong[0])} among them")
-        _distinct("devices", [it.id for it in ordered] if len(set(ordered)) < len(ordered) else ())
-        types = _types(names, axis_types, AxisType.Auto)
+        by.check_devices(ordered)
+        types = by.types(names, axis_types, AxisType.Auto)
         super().__init__(
             ordered,
             grid.shape,
@@ -162,10 +158,10 @@ class AbstractMesh(Axes):
     ) -> None:
         if not isinstance(axis_sizes, Iterable):
             raise TypeError(f"the sizes of axes are a tuple: got {shown(axis_sizes)}")
-        sizes, names = tuple(axis_sizes), _names(axis_names)
+        sizes, names = tuple(axis_sizes), Meshes().names(axis_names)
         if len(sizes) != len(names):
             raise ValueError(f"a mesh needs one size for each axis name: sizes {sizes} for names {names}")
-        types = _types(names, axis_types, AxisType.Explicit)
+        types = Meshes().types(names, axis_types, AxisType.Explicit)
         super().__init__(
             sizes,
             names,
@@ -202,33 +198,6 @@ class AbstractMesh(Axes):
         return f"AbstractMesh({self._spelled() or '()'}, axis_types={self.axis_types}{device})"
 
 
-def make_mesh(
-    axis_sizes: Iterable[int],
-    axis_names: Any,
-    axis_types: Any = None,
-    *,
-    devices: Sequence[Device],
-    contract: Contract,
-) -> Mesh:
-    """A mesh over the first of the devices, as many as it has room for, in their order."""
-    sizes = tuple(axis_sizes)
-    if not all(isinstance(size, int | np.integer) and size >= 1 for size in sizes):
-        raise ValueError(f"the sizes of a mesh are whole numbers from 1 on: got {sizes} for axes {axis_names}")
-    if not all(isinstance(it, Device) for it in devices):
-        raise TypeError(f"a mesh is made of devices: got {shown(devices)}")
-    count = math.prod(sizes)
-    if count > len(devices):
-        ids = [it.id for it in devices]
-        raise ValueError(
-            f"a mesh of sizes {sizes} takes {count} devices, and there are {len(devices)}: device ids {ids}"
-        )
-    if axis_types is None and contract.promises("make_mesh.explicit"):
-        axis_types = (AxisType.Explicit,) * len(sizes)
-    chosen = np.empty(count, dtype=object)
-    chosen[:] = devices[:count]
-    return Mesh(chosen.reshape(sizes), axis_names, axis_types)
-
-
 def abstract_mesh(
     axis_sizes: Sequence[int], axis_names: Any, axis_types: Any = None, *, contract: Contract
 ) -> AbstractMesh:
@@ -239,27 +208,143 @@ def abstract_mesh(
     return AbstractMesh(axis_sizes, axis_names, (AxisType.Auto,) * len(mesh.axis_sizes))
 
 
-def _names(given: Any) -> tuple[Any, ...]:
-    """The names of axes; a string is one name."""
-    if not isinstance(given, Iterable):
-        raise TypeError(f"the names of axes are a tuple: got {shown(given)}")
-    names = (given,) if isinstance(given, str) else tuple(given)
-    if None in names:
-        raise ValueError(f"None is no name of an axis: got {names}")
-    _distinct("axis names", names)
-    return names
+class Meshes:
+    """The steps that make meshes, and refuse what is none. A model says which devices there are, as of which date."""
 
+    contract: Contract
 
-def _types(names: tuple[Any, ...], given: Any, default: AxisType) -> tuple[AxisType, ...]:
-    """The type of each axis; one that is no tuple is that of a single axis."""
-    types = (default,) * len(names) if given is None else given if isinstance(given, tuple) else (given,)
-    if wrong := [it for it in types if not isinstance(it, AxisType)]:
-        raise TypeError(f"the types of axes are of AxisType: got {wrong[0]!r} among axis_types={types}")
-    if len(types) != len(names):
-        raise ValueError(f"a mesh needs one type for each axis: axis_types={types} for axis names {names}")
-    return types
+    def mesh(self, devices: Any, axis_names: Any, axis_types: Any = None) -> Mesh:
+        """`Mesh`: devices in the grid in which they are given. MSH-10."""
+        return Mesh(devices, axis_names, axis_types, by=self)
 
+    def make_mesh(
+        self,
+        axis_sizes: Any,
+        axis_names: Any,
+        axis_types: Any = None,
+        *,
+        devices: Sequence[Device] | np.ndarray[Any, Any] | None = None,
+    ) -> Mesh:
+        """A mesh of axes of those sizes, over devices that are chosen and put in order here. MSH-01, MSH-27."""
+        sizes = self.sizes(axis_sizes)
+        chosen = self.chosen(math.prod(sizes), sizes, self.all_devices() if devices is None else devices)
+        return self.mesh(self.laid_out(sizes, chosen), axis_names, self.types_made(sizes, axis_types))
 
-def _distinct(what: str, given: Sequence[Any]) -> None:
-    if repeated := [it for it in dict.fromkeys(given) if given.count(it) > 1]:
-        raise ValueError(f"the {what} of a mesh are distinct: {repeated} are repeated in {list(given)}")
+    def create_device_mesh(self, mesh_shape: Any, devices: Sequence[Device] | None = None) -> np.ndarray[Any, Any]:
+        """The general helper: as many devices as a grid of that shape takes, in the order that suits it. MSH-05."""
+        sizes = self.sizes(mesh_shape)
+        given = list(self.all_devices() if devices is None else devices)
+        if len(given) != math.prod(sizes):
+            raise ValueError(f"a grid of sizes {sizes} takes {math.prod(sizes)} devices: got {len(given)}")
+        return self.laid_out(sizes, given)
+
+    def all_devices(self) -> Sequence[Device]:
+        """Where no devices are given, all of the default platform. MSH-04."""
+        raise NotImplementedError
+
+    def sizes(self, given: Any) -> tuple[int, ...]:
+        """The sizes of axes: whole numbers from 1 on. MSH-11, MSH-14, MSH-15, MSH-16, MSH-17, MSH-30, MSH-32."""
+        if not isinstance(given, Iterable):
+            raise TypeError(f"the sizes of a mesh are a sequence of whole numbers: got {shown(given)}")
+        sizes = tuple(given)
+        if wrong := [size for size in sizes if not self.is_whole(size)]:
+            raise ValueError(f"the sizes of a mesh are whole numbers: got {shown(wrong[0])} among {sizes}")
+        found = tuple(int(size) for size in sizes)
+        if wrong := [size for size in found if not self.is_size(size)]:
+            raise ValueError(f"the sizes of a mesh are 1 and more: got {wrong[0]} among {found}")
+        return found
+
+    def is_whole(self, size: Any) -> bool:
+        """Whether something is a whole number and nothing else. MSH-11, MSH-16, MSH-17."""
+        return isinstance(size, int | np.integer) and not isinstance(size, bool)
+
+    def is_size(self, size: int) -> bool:
+        """Whether a whole number can be the size of an axis. MSH-14, MSH-15."""
+        return size >= 1
+
+    def chosen(self, count: int, sizes: tuple[int, ...], devices: Any) -> list[Device]:
+        """The first of the devices, as many as a mesh takes.
+
+        MSH-02, MSH-03, MSH-12, MSH-13, MSH-24, MSH-25, MSH-26, MSH-28.
+        """
+        if not isinstance(devices, Iterable) or isinstance(devices, str):
+            raise TypeError(f"the devices of a mesh are a sequence: got {shown(devices)}")
+        given = list(devices.flat if isinstance(devices, np.ndarray) else devices)
+        if wrong := [it for it in given if not self.is_device(it)]:
+            raise TypeError(f"a mesh is made of devices: got {shown(wrong[0])} among them")
+        if not self.suffice(count, len(given)):
+            raise ValueError(
+                f"a mesh of sizes {sizes} takes {count} devices, and there are {len(given)}: "
+                f"device ids {[it.id for it in given]}"
+            )
+        return given[:count]
+
+    def is_device(self, given: Any) -> bool:
+        """Whether something is a device. MSH-24."""
+        return isinstance(given, Device)
+
+    def suffice(self, count: int, there: int) -> bool:
+        """Whether there are enough devices for a mesh. MSH-12, MSH-28."""
+        return count <= there
+
+    def laid_out(self, sizes: tuple[int, ...], devices: Sequence[Device]) -> np.ndarray[Any, Any]:
+        """Devices in a grid: in their own order, the last axis varying fastest. MSH-05, MSH-06."""
+        chosen = np.empty(len(devices), dtype=object)
+        chosen[:] = devices
+        return chosen.reshape(sizes)
+
+    def types_made(self, sizes: tuple[int, ...], given: Any) -> Any:
+        """The types of the axes of a mesh that is made: as given, else those of the contract's date. MSH-07, MSH-08."""
+        if given is None and self.contract.promises("make_mesh.explicit"):
+            return (AxisType.Explicit,) * len(sizes)
+        return given
+
+    # --- what is a mesh -----------------------------------------------------------------------------------------------
+
+    def names(self, given: Any) -> tuple[Any, ...]:
+        """The names of axes; a string is one name. MSH-18, MSH-22, MSH-29, MSH-32."""
+        if not isinstance(given, Iterable):
+            raise TypeError(f"the names of axes are a tuple: got {shown(given)}")
+        names = (given,) if isinstance(given, str) else tuple(given)
+        if wrong := [name for name in names if not self.is_name(name)]:
+            raise ValueError(f"the name of an axis is a string: got {shown(wrong[0])} among {names}")
+        if repeated := self.repeated(names):
+            raise ValueError(f"the axis names of a mesh are distinct: {repeated} are repeated in {list(names)}")
+        return names
+
+    def is_name(self, given: Any) -> bool:
+        """Whether something can be the name of an axis: what a spec can name one by. MSH-22, MSH-29."""
+        return isinstance(given, Hashable) and not isinstance(given, tuple | None)
+
+    def repeated(self, given: Sequence[Any]) -> list[Any]:
+        """What is there more than once. MSH-18, MSH-23."""
+        return [it for it in dict.fromkeys(given) if given.count(it) > 1]
+
+    def check_grid(self, grid: np.ndarray[Any, Any], names: tuple[Any, ...]) -> None:
+        """Refuses a grid of devices that has not one dimension for each name. MSH-19, MSH-31."""
+        if grid.ndim != len(names):
+            raise ValueError(
+                f"a mesh needs one axis name for each dimension of its devices: {len(names)} names {names}"
+                f" for devices of shape {grid.shape}"
+            )
+
+    def check_devices(self, ordered: tuple[Any, ...]) -> None:
+        """Refuses what is no device, and a device that is there twice. MSH-23, MSH-24."""
+        if wrong := [it for it in ordered if not self.is_device(it)]:
+            raise TypeError(f"a mesh is made of devices: got {shown(wrong[0])} among them")
+        if repeated := self.repeated(ordered) if len(set(ordered)) < len(ordered) else ():
+            ids, all_ids = ([it.id for it in devices] for devices in (repeated, ordered))
+            raise ValueError(f"the devices of a mesh are distinct: {ids} are repeated in device ids {all_ids}")
+
+    def types(self, names: tuple[Any, ...], given: Any, default: AxisType) -> tuple[AxisType, ...]:
+        """The type of each axis; one that is no tuple is that of a single axis. MSH-09, MSH-10, MSH-20, MSH-21."""
+        types = (default,) * len(names) if given is None else given if isinstance(given, tuple) else (given,)
+        if wrong := [it for it in types if not self.is_type(it)]:
+            raise TypeError(f"the types of axes are of AxisType: got {wrong[0]!r} among axis_types={types}")
+        if len(types) != len(names):
+            raise ValueError(f"a mesh needs one type for each axis: axis_types={types} for axis names {names}")
+        return types
+
+    def is_type(self, given: Any) -> bool:
+        """Whether something is the type of an axis. MSH-21."""
+        return isinstance(given, AxisType)

@@ -7,7 +7,7 @@ The steps come from parts, each on top of those that it needs:
     Arrays -> Contexts -> Agreement -> Memories -> Programs -> Jits
     Puts, Jits -> Control -> Transforms -> Model
 
-and Meanings, which shardings ask.
+Meanings, which shardings ask, and Meshes, which make meshes.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from .dates import Contract
 from .devices import KINDS, Device, machine
 from .keys import Keys
 from .meanings import Meanings
+from .meshes import Meshes
 from .transforms import Transforms
 
 
-class Model(Keys, Transforms, Meanings):
+class Model(Keys, Transforms, Meanings, Meshes):
     """A machine with its arrays, and what JAX does with them, as of a date of the contract."""
 
     def __init__(
@@ -42,6 +43,10 @@ class Model(Keys, Transforms, Meanings):
         self.caches = Caches()
         self.modules: list[str] | None = None
         self.live = weakref.WeakValueDictionary()
+
+    def all_devices(self) -> list[Device]:
+        """The devices that a mesh is made of where none are given. MSH-04."""
+        return self.devices()
 
     def devices(self, platform: str | None = None) -> list[Device]:
         """The devices of a platform, the default one if none is named."""

@@ -15,7 +15,7 @@ from . import meshes, trees
 from .avals import WEAK, WIDER, ShapeDtypeStruct
 from .creation import Creation, Numbers
 from .layouts import Format, Layout
-from .meshes import AbstractMesh, AxisType, Mesh
+from .meshes import AbstractMesh, AxisType
 from .model import Model
 from .operators import Operators
 from .positional import GSPMDSharding, PositionalSharding
@@ -64,6 +64,7 @@ def table(model: Model) -> dict[str, Any]:
         "eval_shape": model.eval_shape,
         "experimental.layout.Format": Format,
         "experimental.layout.Layout": Layout,
+        "experimental.mesh_utils.create_device_mesh": model.create_device_mesh,
         "grad": model.grad,
         "jit": model.jit,
         "lax.cond": model.cond,
@@ -73,7 +74,7 @@ def table(model: Model) -> dict[str, Any]:
         "lax.with_sharding_constraint": model.with_sharding_constraint,
         "live_arrays": model.live_arrays,
         "make_array_from_single_device_arrays": model.make_array_from_single_device_arrays,
-        "make_mesh": _with_devices(model, meshes.make_mesh),
+        "make_mesh": model.make_mesh,
         "profiler.device_memory_profile": model.device_memory_profile,
         "random.key": model.key,
         "random.key_data": model.key_data,
@@ -85,7 +86,7 @@ def table(model: Model) -> dict[str, Any]:
         else partial(meshes.abstract_mesh, contract=model.contract),
         "sharding.AxisType": AxisType,
         "sharding.GSPMDSharding": GSPMDSharding,
-        "sharding.Mesh": Mesh,
+        "sharding.Mesh": model.mesh,
         "sharding.NamedSharding": NamedSharding,
         "sharding.PartitionSpec": PartitionSpec,
         "sharding.PositionalSharding": PositionalSharding,
@@ -128,13 +129,3 @@ def _without_flags(model: Model) -> Callable[..., Any]:
         return model.device_put(x, device)
 
     return device_put
-
-
-def _with_devices(model: Model, make: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of meshes that chooses among the model's devices unless it is given some."""
-
-    def made(axis_sizes: Any, axis_names: Any, *, devices: Any = None, axis_types: Any = None) -> Any:
-        devices = model.devices() if devices is None else devices
-        return make(axis_sizes, axis_names, devices=devices, axis_types=axis_types, contract=model.contract)
-
-    return made

@@ -1,0 +1,355 @@
+"""MSH: meshes, how they are made, and what holds while one is in context."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .dev import INTERNAL
+
+NAMES = ("x", "y", "z", "u")
+
+# --- make_mesh --------------------------------------------------------------------------------------------------------
+
+MIXED = (5, 1, 6, 2, 0, 3, 7, 4)
+"""All devices in an order of nobody's."""
+
+
+def _last(count):
+    """As many devices as a mesh takes, the first ones left out."""
+    return tuple(range(8 - count, 8))
+
+
+CHOICES = {
+    "default": lambda count: tuple(range(8)),
+    "exact": _last,
+    "turned": lambda count: _last(count)[::-1],
+    "more": lambda count: MIXED,
+    "array": _last,
+    "tuple": _last,
+}
+"""The devices that `make_mesh` is given, by their ids: all that there are; as many as it takes; more; not as a list."""
+
+
+def count(sizes):
+    """How many devices a mesh of such sizes takes: 8 for "2x4"."""
+    product = 1
+    for size in parsed(sizes):
+        product *= size
+    return product
+
+
+def parsed(sizes):
+    """The sizes that a text means: (2, 4) for "2x4"."""
+    return tuple(int(size) for size in sizes.split("x"))
+
+
+def _given(jax, choice, ids):
+    """The devices of these ids as a keyword of `make_mesh`."""
+    devices = [jax.devices()[id] for id in ids]
+    if choice == "default":
+        return {}
+    return {"devices": np.array(devices) if choice == "array" else tuple(devices) if choice == "tuple" else devices}
+
+
+def make(jax, see, sizes, choice):
+    """A mesh is made, over devices that are chosen for it, and beside it a grid by the general helper."""
+    names = NAMES[: len(parsed(sizes))]
+    ids = CHOICES[choice](count(sizes))
+    mesh = jax.make_mesh(parsed(sizes), names, **_given(jax, choice, ids))
+    see(axes=[[name, size] for name, size in mesh.shape.items()], shape=list(mesh.devices.shape))
+    see(devices=[device.id for device in mesh.devices.flat], chosen=sorted(it.id for it in mesh.devices.flat))
+    grid = jax.experimental.mesh_utils.create_device_mesh(
+        parsed(sizes), [jax.devices()[id] for id in ids[: count(sizes)]]
+    )
+    see(helper="same" if np.array_equal(mesh.devices, grid) else "differs")
+
+
+NUMPY = {"int8": np.int8, "int32": np.int32, "int64": np.int64, "uint8": np.uint8}
+
+
+def numpy_sizes(jax, see, sizes, dtype):
+    """A mesh is made whose sizes are NumPy's numbers, and another whose sizes are an array of them."""
+    names, numbers = NAMES[: len(parsed(sizes))], [NUMPY[dtype](size) for size in parsed(sizes)]
+    seen = [jax.make_mesh(given, names) for given in (tuple(numbers), numbers, np.array(numbers))]
+    see(equal=all(mesh == jax.make_mesh(parsed(sizes), names) for mesh in seen))
+    see(plain=all(type(size) is int for mesh in seen for size in (*mesh.shape.values(), *mesh.devices.shape)))
+
+
+# --- the types of axes ------------------------------------------------------------------------------------------------
+
+TYPES = {"A": "Auto", "E": "Explicit", "M": "Manual"}
+
+
+def typed(jax, see, how, axes, types):
+    """A mesh is made, or built of a grid of devices, of so many axes, with types or without; what they are."""
+    given = {}
+    if types != "none":
+        given = {"axis_types": tuple(getattr(jax.sharding.AxisType, TYPES[letter]) for letter in types)}
+    sizes = (2,) * axes
+    if how == "make_mesh":
+        mesh = jax.make_mesh(sizes, NAMES[:axes], **given)
+    else:
+        mesh = jax.sharding.Mesh(np.array(jax.devices()[: 2**axes]).reshape(sizes), NAMES[:axes], **given)
+    see(types="".join(str(it.name)[0] for it in mesh.axis_types))
+
+
+# --- what is no mesh --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a mesh is asked for: by `make_mesh` of sizes and names, or by `Mesh` of a grid of such sizes.
+
+    `devices` are ids, or other things that are no devices; none for all that there are. `types` are letters of `TYPES`,
+    or what is no type.
+    """
+
+    sizes: Any
+    names: Any
+    devices: tuple[Any, ...] | None = None
+    types: Any = None
+    how: str = "make_mesh"
+
+
+def _asked(sizes, **more):
+    return Asked(sizes, NAMES[: len(sizes)], **more)
+
+
+def _shown(sizes):
+    return "x".join(str(size).replace("-", "m") for size in sizes)
+
+
+PAIRS = [(a, b) for a in range(1, 17) for b in range(1, 17)]
+UP_TO_8 = [
+    *((a,) for a in range(1, 9)),
+    *((a, b) for a, b in PAIRS if a * b <= 8),
+    *((a, b, c) for a, b in PAIRS for c in range(1, 9) if a * b * c <= 8),
+]
+"""All sizes of one, two and three axes that eight devices suffice for,"""
+UP_TO_16 = [
+    *((a,) for a in range(9, 17)),
+    *((a, b) for a, b in PAIRS if 8 < a * b <= 16),
+    (2, 2, 3),
+    (3, 3, 3),
+    (9, 1, 1),
+]
+"""and sizes that they do not."""
+BELOW_1 = [
+    *((a,) for a in (0, -1, -8)),
+    *((a, b) for a in (-8, -2, -1, 0, 1, 2, 8) for b in (-8, -2, -1, 0, 1, 2, 8) if min(a, b) < 1),
+]
+
+MISUSES = {
+    "many": {_shown(sizes): _asked(sizes) for sizes in UP_TO_16},
+    "few": {
+        _shown(sizes): _asked(sizes, devices=tuple(range(int(np.prod(sizes)) - 1)))
+        for sizes in UP_TO_8
+        if np.prod(sizes) > 1
+    },
+    "below": {_shown(sizes): _asked(sizes) for sizes in BELOW_1},
+    "no_number": {
+        "half": _asked((2.5,)),
+        "half_of_two": _asked((2, 1.5)),
+        "half_numpy": _asked((np.float32(2.5),)),
+        "nan": _asked((float("nan"),)),
+        "infinite": _asked((float("inf"),)),
+        "text": _asked(("x",)),
+        "digits": _asked(("2",)),
+        "none": _asked((None,)),
+        "none_of_two": _asked((None, 4)),
+        "complex": _asked((2 + 0j,)),
+        "nested": _asked(((2,),)),
+        "bare": Asked(4, ("x",)),
+        "bare_none": Asked(None, ("x",)),
+    },
+    "whole": {
+        "float": _asked((2.0,)),
+        "float_of_two": _asked((2, 2.0)),
+        "float_numpy": _asked((np.float32(2),)),
+        "bool": _asked((True,)),
+        "bool_of_two": _asked((True, 4)),
+        "bool_numpy": _asked((np.bool_(True),)),
+    },
+    "repeated": {
+        "two": Asked((2, 4), ("x", "x")),
+        "three": Asked((2, 2, 2), ("x", "y", "x")),
+        "all": Asked((2, 2, 2), ("x", "x", "x")),
+        "ones": Asked((1, 1), ("x", "x")),
+        "mesh": Asked((2, 4), ("x", "x"), how="Mesh"),
+        "mesh_three": Asked((2, 2, 2), ("y", "x", "x"), how="Mesh"),
+    },
+    "rank": {
+        f"{how}_{len(sizes)}_{named}": Asked(sizes, NAMES[:named], how=how)
+        for how in ("make_mesh", "Mesh")
+        for sizes in ((2,), (2, 2), (2, 2, 2))
+        for named in range(5)
+        if named != len(sizes)
+    },
+    "rank_text": {
+        "xy": Asked((2, 4), "xy"),
+        "xyz": Asked((2, 2, 2), "xyz"),
+        "mesh_xy": Asked((2, 4), "xy", how="Mesh"),
+    },
+    "rank_types": {
+        f"{how}_{len(sizes)}_{typed}": Asked(sizes, NAMES[: len(sizes)], types="EAAA"[:typed], how=how)
+        for how in ("make_mesh", "Mesh")
+        for sizes in ((2,), (2, 2), (2, 2, 2))
+        for typed in range(5)
+        if typed != len(sizes)
+    },
+    "no_type": {
+        f"{how}_{name}": Asked((2, 2), ("x", "y"), types=types, how=how)
+        for how in ("make_mesh", "Mesh")
+        for name, types in {
+            "texts": ("Auto", "Auto"),
+            "nones": (None, None),
+            "numbers": (1, 2),
+            "names": ("x", "y"),
+        }.items()
+    },
+    "no_name": {
+        f"{how}_{name}": Asked((2, 4), names, how=how)
+        for how in ("make_mesh", "Mesh")
+        for name, names in {
+            "none": (None, "x"),
+            "nones": (None, None),
+            "list": (["x"], "y"),
+            "bare": None,
+            "one": 1,
+        }.items()
+    },
+    "tuple_name": {
+        "make_mesh": Asked((2, 4), (("x", "y"), "z")),
+        "Mesh": Asked((2, 4), ("z", ("x", "y")), how="Mesh"),
+    },
+    "twice": {
+        "two": Asked((2,), ("x",), devices=(0, 0)),
+        "four": Asked((4,), ("x",), devices=(0, 1, 2, 1)),
+        "square": Asked((2, 2), ("x", "y"), devices=(3, 1, 2, 3)),
+        "all": Asked((4,), ("x",), devices=(0, 0, 0, 0)),
+        "mesh_two": Asked((2,), ("x",), devices=(0, 0), how="Mesh"),
+        "mesh_square": Asked((2, 2), ("x", "y"), devices=(3, 1, 2, 3), how="Mesh"),
+    },
+    "no_device": {
+        f"{how}_{name}": Asked((2,), ("x",), devices=devices, how=how)
+        for how in ("make_mesh", "Mesh")
+        for name, devices in {
+            "numbers": ("0", "1"),
+            "none": ("None", "None"),
+            "last": (0, "None"),
+            "text": ("cpu", 0),
+        }.items()
+    },
+}
+"""What is no mesh, by what is wrong with it. Devices in quotes are no devices."""
+
+THINGS = {"0": 0, "1": 1, "None": None, "cpu": "cpu"}
+
+
+def _devices(jax, asked):
+    """The devices, or other things, that a mesh is asked for, in a list."""
+    if asked.devices is None:
+        return list(jax.devices())
+    return [THINGS[it] if isinstance(it, str) else jax.devices()[it] for it in asked.devices]
+
+
+def _types(jax, asked):
+    """The types of axes that a mesh is asked for, as a keyword."""
+    if asked.types is None:
+        return {}
+    if isinstance(asked.types, str):
+        return {"axis_types": tuple(getattr(jax.sharding.AxisType, TYPES[letter]) for letter in asked.types)}
+    return {"axis_types": asked.types}
+
+
+def _ask(jax, asked, devices):
+    """A mesh, as it is asked for."""
+    if asked.how == "Mesh":
+        grid = np.empty(len(devices), dtype=object)
+        grid[:] = devices
+        return jax.sharding.Mesh(
+            grid[: int(np.prod(asked.sizes))].reshape(asked.sizes), asked.names, **_types(jax, asked)
+        )
+    given = {} if asked.devices is None else {"devices": devices}
+    return jax.make_mesh(asked.sizes, asked.names, **given, **_types(jax, asked))
+
+
+def _spelled(types):
+    """How a message may show types of axes, which are given as letters."""
+    inner = ", ".join([TYPES[letter] for letter in types])
+    return [f"({inner})", f"({inner},)"]
+
+
+def _says_both(see, error, some, others):
+    """Whether a message says of two tuples how long they are, or shows them."""
+    told = [see.names_count(error, len(it)) or see.names_tuple(error, it) for it in (some, others)]
+    return all(told)
+
+
+SAYS = {
+    "many": lambda see, error, asked: see.names_tuple(error, asked.sizes) and see.names_count(error, 8),
+    "few": lambda see, error, asked: (
+        see.names_tuple(error, asked.sizes) and see.names_count(error, len(asked.devices))
+    ),
+    "below": lambda see, error, asked: see.names_tuple(error, asked.sizes),
+    "no_number": lambda see, error, asked: _names_one(see, error, asked.sizes),
+    "whole": lambda see, error, asked: _names_one(see, error, asked.sizes),
+    "repeated": lambda see, error, asked: see.named(error, ["'x'"]) != [],
+    "rank": lambda see, error, asked: _says_both(see, error, asked.sizes, asked.names),
+    "rank_text": lambda see, error, asked: _says_both(see, error, asked.sizes, (asked.names,)),
+    "rank_types": lambda see, error, asked: (
+        (see.names_count(error, len(asked.names)) or see.names_tuple(error, asked.names))
+        and (see.names_count(error, len(asked.types)) or see.named(error, _spelled(asked.types)) != [])
+    ),
+    "no_type": lambda see, error, asked: see.named(error, [repr(it) for it in asked.types]) != [],
+    "no_name": lambda see, error, asked: see.named(error, ["axis name"]) != [],
+    "tuple_name": lambda see, error, asked: see.named(error, ["('x', 'y')"]) != [],
+    "twice": lambda see, error, asked: see.names_devices(error, asked.devices),
+    "no_device": lambda see, error, asked: see.named(error, [" device"]) != [],
+}
+"""Whether a message says what is wrong, so that one can mend it."""
+
+
+def _names_one(see, error, sizes):
+    """Whether a message shows sizes, or one of them, or the word for them."""
+    return see.named(error, [repr(sizes), "size", "shape"]) != []
+
+
+def _refusal(see, error):
+    """What a refusal is: "misuse" if its class says that the caller is wrong, else what it is instead."""
+    if see.named(error, INTERNAL):
+        return f"internal {type(error).__name__}"
+    return "misuse" if isinstance(error, ValueError | TypeError) else type(error).__name__
+
+
+def misuse(jax, see, what, wrong):
+    """A mesh is asked for that there cannot be: what the refusal says, and what became of what was given."""
+    asked = MISUSES[what][wrong]
+    devices = _devices(jax, asked)
+    before = [*devices]
+    compiled = see.compiled()
+    see.step("ask")
+    try:
+        _ask(jax, asked, devices)
+    except Exception as error:
+        see(refused=_refusal(see, error), says=SAYS[what](see, error, asked))
+    else:
+        see(refused="no", says=False)
+    see(compiled=see.compiled() - compiled, kept=devices == before)
+
+
+GRIDS = ("2x4", "4x2", "2x2x2", "8x1")
+
+
+def grid(jax, see, sizes, grid):
+    """A mesh is made over devices in an array of several dimensions."""
+    devices = np.array(jax.devices()).reshape(parsed(grid))
+    try:
+        mesh = jax.make_mesh(parsed(sizes), NAMES[: len(parsed(sizes))], devices=devices)
+    except Exception as error:
+        see(refused=_refusal(see, error))
+    else:
+        see(refused="no", devices=[device.id for device in mesh.devices.flat])
