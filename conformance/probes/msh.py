@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,12 +18,12 @@ MIXED = (5, 1, 6, 2, 0, 3, 7, 4)
 """All devices in an order of nobody's."""
 
 
-def _last(count):
+def _last(count: int) -> tuple[int, ...]:
     """As many devices as a mesh takes, the first ones left out."""
     return tuple(range(8 - count, 8))
 
 
-CHOICES = {
+CHOICES: dict[str, Callable[[int], tuple[int, ...]]] = {
     "default": lambda count: tuple(range(8)),
     "exact": _last,
     "turned": lambda count: _last(count)[::-1],
@@ -33,7 +34,7 @@ CHOICES = {
 """The devices that `make_mesh` is given, by their ids: all that there are; as many as it takes; more; not as a list."""
 
 
-def count(sizes):
+def count(sizes: str) -> int:
     """How many devices a mesh of such sizes takes: 8 for "2x4"."""
     product = 1
     for size in parsed(sizes):
@@ -41,7 +42,7 @@ def count(sizes):
     return product
 
 
-def parsed(sizes):
+def parsed(sizes: str) -> tuple[int, ...]:
     """The sizes that a text means: (2, 4) for "2x4"."""
     return tuple(int(size) for size in sizes.split("x"))
 
@@ -291,9 +292,7 @@ def _says_both(see, error, some, others):
 
 SAYS = {
     "many": lambda see, error, asked: see.names_tuple(error, asked.sizes) and see.names_count(error, 8),
-    "few": lambda see, error, asked: (
-        see.names_tuple(error, asked.sizes) and see.names_count(error, len(asked.devices))
-    ),
+    "few": lambda see, error, asked: see.names_tuple(error, asked.sizes) and see.names_count(error, len(asked.devices)),
     "below": lambda see, error, asked: see.names_tuple(error, asked.sizes),
     "no_number": lambda see, error, asked: _names_one(see, error, asked.sizes),
     "whole": lambda see, error, asked: _names_one(see, error, asked.sizes),

@@ -22,10 +22,11 @@ from . import fault
 
 @fault("MSH-01")
 class ThreeAxesTurnRound(Model):
-    """The names of three axes are taken in the other direction."""
+    """The names of three axes without types are taken in the other direction."""
 
     def make_mesh(self, axis_sizes: Any, axis_names: Any, axis_types: Any = None, *, devices: Any = None) -> Mesh:
-        turned = axis_names[::-1] if isinstance(axis_names, tuple) and len(axis_names) == 3 else axis_names
+        untyped = isinstance(axis_names, tuple) and len(axis_names) == 3 and axis_types is None
+        turned = axis_names[::-1] if untyped else axis_names
         return super().make_mesh(axis_sizes, turned, axis_types, devices=devices)
 
 
@@ -43,9 +44,9 @@ class SurplusIsCutOffInFront(Model):
 
     def chosen(self, count: int, sizes: tuple[int, ...], devices: Any) -> list[Device]:
         found = super().chosen(count, sizes, devices)
-        given = list(devices)
-        own = len(given) > count and given != sorted(given, key=lambda device: device.id)
-        return given[-count:] if own else found
+        if not isinstance(devices, list) or devices == self.all_devices():
+            return found
+        return devices[-count:]
 
 
 @fault("MSH-04", also=["MSH-05", "MSH-06"])
@@ -65,7 +66,7 @@ class HelperCountsDown(Model):
         return grid.reshape(-1).reshape(grid.shape, order="F")
 
 
-@fault("MSH-06")
+@fault("MSH-06", also=["MSH-32"])  # a refusal shows devices in the order in which they were laid out
 class InOrderOfIds(Model):
     """Devices are put in the order of their ids before they are laid out."""
 
@@ -86,8 +87,8 @@ class ArraysAreReadBackwards(Model):
 class ArraysOfSizesAreSorted(Model):
     """Sizes in an array of NumPy's are put in descending order."""
 
-    def sizes(self, given: Any) -> tuple[int, ...]:
-        found = super().sizes(given)
+    def sizes(self, given: Any, names: Any = ()) -> tuple[int, ...]:
+        found = super().sizes(given, names)
         return tuple(sorted(found, reverse=True)) if isinstance(given, np.ndarray) else found
 
 
@@ -185,9 +186,9 @@ class BelowNothingIsASize(Model):
 class SizesAreNotShown(Model):
     """The refusal of a size below 1 does not show it."""
 
-    def sizes(self, given: Any) -> tuple[int, ...]:
+    def sizes(self, given: Any, names: Any = ()) -> tuple[int, ...]:
         try:
-            return super().sizes(given)
+            return super().sizes(given, names)
         except ValueError as error:
             raise ValueError(str(error).partition(": got")[0]) from None
 

@@ -226,7 +226,7 @@ class Meshes:
         devices: Sequence[Device] | np.ndarray[Any, Any] | None = None,
     ) -> Mesh:
         """A mesh of axes of those sizes, over devices that are chosen and put in order here. MSH-01, MSH-27."""
-        sizes = self.sizes(axis_sizes)
+        sizes = self.sizes(axis_sizes, axis_names)
         chosen = self.chosen(math.prod(sizes), sizes, self.all_devices() if devices is None else devices)
         return self.mesh(self.laid_out(sizes, chosen), axis_names, self.types_made(sizes, axis_types))
 
@@ -242,16 +242,18 @@ class Meshes:
         """Where no devices are given, all of the default platform. MSH-04."""
         raise NotImplementedError
 
-    def sizes(self, given: Any) -> tuple[int, ...]:
+    def sizes(self, given: Any, names: Any = ()) -> tuple[int, ...]:
         """The sizes of axes: whole numbers from 1 on. MSH-11, MSH-14, MSH-15, MSH-16, MSH-17, MSH-30, MSH-32."""
         if not isinstance(given, Iterable):
             raise TypeError(f"the sizes of a mesh are a sequence of whole numbers: got {shown(given)}")
         sizes = tuple(given)
         if wrong := [size for size in sizes if not self.is_whole(size)]:
-            raise ValueError(f"the sizes of a mesh are whole numbers: got {shown(wrong[0])} among {sizes}")
+            raise ValueError(
+                f"the sizes of a mesh are whole numbers: got {shown(wrong[0])} among {sizes} for axes {names}"
+            )
         found = tuple(int(size) for size in sizes)
         if wrong := [size for size in found if not self.is_size(size)]:
-            raise ValueError(f"the sizes of a mesh are 1 and more: got {wrong[0]} among {found}")
+            raise ValueError(f"the sizes of a mesh are 1 and more: got {wrong[0]} among {found} for axes {names}")
         return found
 
     def is_whole(self, size: Any) -> bool:
