@@ -213,8 +213,8 @@ class BoolsAreSizes(Model):
 class NamesMayRepeat(Model):
     """Two axes may have one name."""
 
-    def repeated(self, given: Sequence[Any]) -> list[Any]:
-        return [it for it in super().repeated(given) if not isinstance(it, str)]
+    def there_twice(self, given: Sequence[Any]) -> list[Any]:
+        return [it for it in super().there_twice(given) if not isinstance(it, str)]
 
 
 @fault("MSH-19", also=["MSH-31"])
@@ -274,8 +274,8 @@ class TuplesAreNames(Model):
 class DevicesMayRepeat(Model):
     """A device may be in a mesh twice."""
 
-    def repeated(self, given: Sequence[Any]) -> list[Any]:
-        return [it for it in super().repeated(given) if not isinstance(it, Device)]
+    def there_twice(self, given: Sequence[Any]) -> list[Any]:
+        return [it for it in super().there_twice(given) if not isinstance(it, Device)]
 
 
 @fault("MSH-24", also=["MSH-32"])

@@ -310,7 +310,7 @@ class Meshes:
         names = (given,) if isinstance(given, str) else tuple(given)
         if wrong := [name for name in names if not self.is_name(name)]:
             raise ValueError(f"the name of an axis is a string: got {shown(wrong[0])} among {names}")
-        if repeated := self.repeated(names):
+        if repeated := self.there_twice(names):
             raise ValueError(f"the axis names of a mesh are distinct: {repeated} are repeated in {list(names)}")
         return names
 
@@ -318,7 +318,7 @@ class Meshes:
         """Whether something can be the name of an axis: what a spec can name one by. MSH-22, MSH-29."""
         return isinstance(given, Hashable) and not isinstance(given, tuple | None)
 
-    def repeated(self, given: Sequence[Any]) -> list[Any]:
+    def there_twice(self, given: Sequence[Any]) -> list[Any]:
         """What is there more than once. MSH-18, MSH-23."""
         return [it for it in dict.fromkeys(given) if given.count(it) > 1]
 
@@ -334,7 +334,7 @@ class Meshes:
         """Refuses what is no device, and a device that is there twice. MSH-23, MSH-24."""
         if wrong := [it for it in ordered if not self.is_device(it)]:
             raise TypeError(f"a mesh is made of devices: got {shown(wrong[0])} among them")
-        if repeated := self.repeated(ordered) if len(set(ordered)) < len(ordered) else ():
+        if repeated := self.there_twice(ordered) if len(set(ordered)) < len(ordered) else ():
             ids, all_ids = ([it.id for it in devices] for devices in (repeated, ordered))
             raise ValueError(f"the devices of a mesh are distinct: {ids} are repeated in device ids {all_ids}")
 
