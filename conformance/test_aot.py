@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from conformance.kit import Case, every, judge
-from conformance.probes.aot import DONATED, DROPPED, PLACES, PROGRAMS
+from conformance.probes.aot import AROUND, DONATED, DROPPED, LOOSELY, MISTAKES, PLACES, PROGRAMS, WITHIN, WORDED
 from conformance.probes.places import Place
 
 
@@ -47,6 +48,73 @@ staged = every(Staged, form=PROGRAMS, place=PLACES).where(
     )
 )
 test_staged = judge(probe="aot.stages", cases=staged)
+
+
+@dataclass(frozen=True)
+class Wrong(Case):  # type-dtype
+    wrong: str
+    mistake: str
+
+    @property
+    def devices(self) -> int:
+        return 4
+
+
+wrongs = every(
+    Wrong, wrong=MISTAKES, mistake=list(dict.fromkeys(it for some in MISTAKES.values() for it in some))
+).where(lambda c: c.mistake in MISTAKES[c.wrong])
+test_wrongs = judge(probe="aot.refused", cases=wrongs)
+
+
+@dataclass(frozen=True)
+class Call(Case):  # wide
+    call: str
+
+    @property
+    def devices(self) -> int:
+        return 4
+
+
+loosely = every(Call, call=LOOSELY)
+test_loosely = judge(probe="aot.loosely", cases=loosely)
+worded = every(Call, call=WORDED)
+test_worded = judge(probe="aot.worded", cases=worded)
+
+
+@dataclass(frozen=True)
+class Within(Case):  # vmap
+    how: str
+
+    @property
+    def devices(self) -> int:
+        return 4
+
+
+within = every(Within, how=WITHIN)
+test_within = judge(probe="aot.within", cases=within)
+
+
+@dataclass(frozen=True)
+class Around(Case):  # thread-array
+    how: str
+    given: str
+
+    @property
+    def devices(self) -> int:
+        return 8
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return ("set_mesh",) if self.how.startswith("set_") else ()
+
+    @property
+    def lies(self) -> dict[str, Any]:
+        """Where the program was compiled to leave its result."""
+        return PLACES["four"].sharding
+
+
+around = every(Around, how=AROUND, given=("array", "numpy"))
+test_around = judge(probe="aot.around", cases=around)
 
 REVIEWED = {
     "AOT-01": "25f2b668",

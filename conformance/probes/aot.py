@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
+
 import numpy as np
 
 from . import arrays
@@ -266,6 +269,353 @@ def _says_of_results(jax, see, lowered, ready, y):
         infos = jax.tree.leaves(ready.out_info)
         see(ready_out_info=_alike([_shape(it) for it in infos], shapes))
         see(ready_out_shardings=_alike([_lies(see, it) for it in infos], lie))
+
+
+# --- calls that do not fit --------------------------------------------------------------------------------------------
+
+
+def bump(first):
+    return first + 1
+
+
+def add(first, second):
+    return first + second
+
+
+def apart(first, *, second):
+    return first + second
+
+
+def pick(tree):
+    return tree["u"] + tree["v"][0]
+
+
+def scale(n, first):
+    return first * n
+
+
+def forget(first, second):
+    return first + 1
+
+
+def beneath(jax):
+    return jax.jit(lambda first: jax.random.key_data(first))
+
+
+BUILT = {
+    "bump": lambda jax, x: jax.jit(bump).lower(x[0]).compile(),
+    "add": lambda jax, x: jax.jit(add).lower(x[0], x[1]).compile(),
+    "apart": lambda jax, x: jax.jit(apart).lower(x[0], second=x[1]).compile(),
+    "pick": lambda jax, x: jax.jit(pick).lower({"u": x[0], "v": (x[1],)}).compile(),
+    "scale": lambda jax, x: jax.jit(scale, static_argnums=0).lower(3, x[0]).compile(),
+    "forget": lambda jax, x: jax.jit(forget).lower(x[0], x[1]).compile(),
+    "give": lambda jax, x: jax.jit(bump, donate_argnums=0).lower(x[0]).compile(),
+    "weak": lambda jax, x: jax.jit(bump).lower(3.0).compile(),
+    "strong": lambda jax, x: jax.jit(bump).lower(np.float32(3)).compile(),
+    "key": lambda jax, x: beneath(jax).lower(jax.random.wrap_key_data(arrays.value("key_8x8"))).compile(),
+}
+"""Programs that are called with what does not fit; x are arrays."""
+
+FITTING = {
+    "bump": lambda jax, x: ((x[0],), {}),
+    "add": lambda jax, x: ((x[0], x[1]), {}),
+    "apart": lambda jax, x: ((x[0],), {"second": x[1]}),
+    "pick": lambda jax, x: (({"u": x[0], "v": (x[1],)},), {}),
+    "scale": lambda jax, x: ((x[0],), {}),
+    "forget": lambda jax, x: ((x[0], x[1]), {}),
+    "give": lambda jax, x: ((x[0],), {}),
+    "weak": lambda jax, x: ((3.0,), {}),
+    "strong": lambda jax, x: ((np.float32(3),), {}),
+    "key": lambda jax, x: ((jax.random.wrap_key_data(arrays.value("key_8x8")),), {}),
+}
+"""What they are called with that fits."""
+
+HOLDS = {
+    "add": lambda v: v + v,
+    "apart": lambda v: v + v,
+    "pick": lambda v: v + v,
+    "scale": lambda v: v * 3,
+    "weak": lambda v: np.float32(4),
+    "strong": lambda v: np.float32(4),
+    "key": lambda v: arrays.value("key_8x8"),
+}
+"""What their results hold; the others give one more."""
+
+
+def _of(jax, array):
+    """An array of another type, where the others lie."""
+    return jax.block_until_ready(jax.device_put(arrays.value(array), PLACES["four"].make(jax)))
+
+
+def _keys(jax):
+    return jax.random.wrap_key_data(arrays.value("key_8x8"))
+
+
+TYPES = {
+    "dtype": ("add", lambda jax, x: ((x[0], _of(jax, "i32_8x8")), {}), ("i32_8x8",)),
+    "narrower": ("add", lambda jax, x: ((x[0], _of(jax, "bf16_8x8")), {}), ("bf16_8x8",)),
+    "bool": ("add", lambda jax, x: ((x[0], _of(jax, "b1_8x8")), {}), ("b1_8x8",)),
+    "complex": ("add", lambda jax, x: ((x[0], _of(jax, "c64_8x8")), {}), ("c64_8x8",)),
+    "shape": ("add", lambda jax, x: ((x[0], _part(jax, (4, 8))), {}), ((4, 8),)),
+    "longer": ("add", lambda jax, x: ((x[0], _part(jax, (8, 16))), {}), ((8, 16),)),
+    "rank": ("add", lambda jax, x: ((x[0], _part(jax, (8,))), {}), ((8,),)),
+    "empty": ("add", lambda jax, x: ((x[0], _part(jax, (0, 8))), {}), ((0, 8),)),
+    "np_dtype": ("add", lambda jax, x: ((x[0], arrays.value("i32_8x8")), {}), ("i32_8x8",)),
+    "np_shape": ("add", lambda jax, x: ((x[0], np.zeros((4, 8), np.float32)), {}), ((4, 8),)),
+    "python": ("add", lambda jax, x: ((x[0], 3.0), {}), ((),)),
+    "np_scalar": ("add", lambda jax, x: ((x[0], np.float32(3)), {}), ((),)),
+    "first": ("add", lambda jax, x: ((_of(jax, "i32_8x8"), x[1]), {}), ("i32_8x8",)),
+    "named": ("apart", lambda jax, x: ((x[0],), {"second": _of(jax, "i32_8x8")}), ("i32_8x8",)),
+    "leaf": ("pick", lambda jax, x: (({"u": x[0], "v": (_of(jax, "i32_8x8"),)},), {}), ("i32_8x8",)),
+    "unused": ("forget", lambda jax, x: ((x[0], _of(jax, "i32_8x8")), {}), ("i32_8x8",)),
+    "given": ("give", lambda jax, x: ((_part(jax, (4, 8)),), {}), ((4, 8),)),
+    "given_away": ("give", lambda jax, x: ((_of(jax, "i32_8x8"),), {}), ("i32_8x8",)),
+    "weak": ("weak", lambda jax, x: ((3,), {}), ("i32_0d",)),
+    "key": ("add", lambda jax, x: ((x[0], _keys(jax)), {}), ("key<fry>[8,8]",)),
+    "no_key": ("key", lambda jax, x: ((x[0],), {}), ("f32_8x8",)),
+}
+"""Calls with an array of another type: the program, what it is called with, and the type that does not fit."""
+
+NAMED = {
+    "first": ("first", 0),
+    "leaf": ("tree['v'][0]", 0),
+    "given": ("first", 0),
+    "given_away": ("first", 0),
+    "weak": ("first", 0),
+    "no_key": ("first", 0),
+}
+"""What the argument is called that has another type; elsewhere it is the second."""
+
+TREES = {
+    "few": ("add", lambda jax, x: ((x[0],), {}), ("args",)),
+    "none": ("add", lambda jax, x: ((), {}), ("args",)),
+    "many": ("add", lambda jax, x: ((x[0], x[1], x[2]), {}), ("args",)),
+    "unknown": ("add", lambda jax, x: ((x[0], x[1]), {"third": x[2]}), ("third",)),
+    "by_name": ("add", lambda jax, x: ((x[0],), {"second": x[1]}), ("second",)),
+    "by_position": ("apart", lambda jax, x: ((x[0], x[1]), {}), ("second",)),
+    "unnamed": ("apart", lambda jax, x: ((x[0],), {}), ("second",)),
+    "renamed": ("apart", lambda jax, x: ((x[0],), {"third": x[1]}), ("third",)),
+    "wrapped": ("add", lambda jax, x: ((x[0], (x[1],)), {}), ("args[1]",)),
+    "nothing": ("add", lambda jax, x: ((x[0], None), {}), ("args[1]",)),
+    "bare": ("pick", lambda jax, x: ((x[0],), {}), ("args[0]",)),
+    "listed": ("pick", lambda jax, x: (({"u": x[0], "v": [x[1]]},), {}), ("args[0]['v']",)),
+    "keyed": ("pick", lambda jax, x: (({"u": x[0], "w": (x[1],)},), {}), ("'w'",)),
+    "missing": ("pick", lambda jax, x: (({"u": x[0]},), {}), ("'v'",)),
+    "extra": ("pick", lambda jax, x: (({"u": x[0], "v": (x[1],), "w": x[2]},), {}), ("'w'",)),
+    "deeper": ("pick", lambda jax, x: (({"u": x[0], "v": (x[1], x[2])},), {}), ("args[0]['v']",)),
+    "static": ("scale", lambda jax, x: ((3, x[0]), {}), ("args",)),
+    "static_name": ("scale", lambda jax, x: ((x[0],), {"n": 3}), ("'n'",)),
+    "given": ("give", lambda jax, x: ((x[0], x[1]), {}), ("args",)),
+}
+"""Calls with arguments of another structure: the program, what it is called with, and where they differ."""
+
+STRANGE = {
+    "struct": ("add", lambda jax, x: ((x[0], jax.ShapeDtypeStruct((8, 8), np.float32)), {}), ("ShapeDtypeStruct",)),
+    "text": ("add", lambda jax, x: ((x[0], "text"), {}), ("str",)),
+    "object": ("add", lambda jax, x: ((x[0], object()), {}), ("object",)),
+    "words": ("add", lambda jax, x: ((x[0], np.array(["a"])), {}), ("<U1", "str")),
+    "given": ("give", lambda jax, x: (("text",), {}), ("str",)),
+}
+"""Calls with what is no array, and what the message may call that."""
+
+GONE = {
+    "first": ("add", lambda jax, x: ((_gone(x[2]), x[1]), {}), ("deleted", "donated")),
+    "second": ("add", lambda jax, x: ((x[0], _gone(x[2])), {}), ("deleted", "donated")),
+    "named": ("apart", lambda jax, x: ((x[0],), {"second": _gone(x[2])}), ("deleted", "donated")),
+    "leaf": ("pick", lambda jax, x: (({"u": x[0], "v": (_gone(x[2]),)},), {}), ("deleted", "donated")),
+    "given": ("give", lambda jax, x: ((_gone(x[2]),), {}), ("deleted", "donated")),
+}
+"""Calls with an array that is deleted, and what the message says of it."""
+
+MISTAKES = {"type": TYPES, "tree": TREES, "strange": STRANGE, "deleted": GONE}
+"""Calls that do not fit, by what is wrong with them."""
+
+
+def _gone(x):
+    x.delete()
+    return x
+
+
+def _part(jax, shape):
+    """An array of another shape that lies on the same devices."""
+    held = np.zeros(shape, np.float32)
+    return jax.block_until_ready(jax.device_put(held, PLACES["four"].make(jax)))
+
+
+def refused(jax, see, wrong, mistake):
+    """A compiled program is called with what does not fit; then with what does."""
+    program, call, words = MISTAKES[wrong][mistake]
+    x = [_array(jax, "bump", "four") for _ in range(3)]
+    ready = BUILT[program](jax, x)
+    before = _remember(jax, see, x)
+    args, kwargs = call(jax, x)
+    others = [it for it in _arrays(jax, (args, kwargs)) if not any(it is one for one in x)]
+    counts = see.counts()
+    see.step("call")
+    try:
+        jax.block_until_ready(ready(*args, **kwargs))
+    except Exception as error:
+        see(accepted=False, refused=_class(see, error))
+        if wrong == "type":
+            built = {"weak": "f32_0d", "no_key": "key<fry>[8,8]"}.get(mistake, "f32_8x8")
+            see(named=see.names_argument(error, *NAMED.get(mistake, ("second", 1))))
+            see(shown=all(see.named(error, _worded(it)) != [] for it in (built, *words)))
+        else:
+            see(named=see.named(error, words) != [])
+    else:
+        see(accepted=True, refused="no", named=False, shown=False)
+    see(redone=_since(see, counts))
+    see.step("look at the arguments")
+    kept = [n for n in range(3) if wrong != "deleted" or n != 2]
+    left = _left(jax, see, "bump", [x[n] for n in kept], [before[n] for n in kept])
+    see(inputs="deleted" if wrong != "deleted" and any(it.is_deleted() for it in others) else left)
+    _fits(jax, see, program)
+
+
+def _fits(jax, see, program):
+    """A compiled program is called with what fits."""
+    x = [_array(jax, "bump", "four") for _ in range(2)]
+    args, kwargs = FITTING[program](jax, x)
+    see.step("call with what fits")
+    y = BUILT[program](jax, x)(*args, **kwargs)
+    see(after=see.same(y, np.asarray(HOLDS.get(program, lambda v: v + 1)(arrays.value(ARRAY)))))
+
+
+def _worded(it):
+    """How a message may show a type."""
+    if isinstance(it, tuple):
+        inner = ",".join(map(str, it))
+        return [f"float32[{inner}]", f"f32[{inner}]", str(it)]
+    if it not in ARRAYS:
+        return [it]
+    values = ARRAYS[it]
+    inner = ",".join(map(str, values.shape))
+    return [f"{values.dtype}[{inner}]"]
+
+
+INTERNAL = ("INVALID_ARGUMENT", "FAILED_PRECONDITION", "UNIMPLEMENTED", "INTERNAL:", "Check failed")
+"""What errors of the compiler and the runtime say, whatever class they come as."""
+
+
+def _class(see, error):
+    """The class of an error, and whether it is an internal one."""
+    return ("internal " if see.named(error, INTERNAL) else "") + type(error).__name__
+
+
+# --- calls that fit in other words ------------------------------------------------------------------------------------
+
+LOOSELY = {
+    "weak_for_strong": ("strong", lambda jax, x: ((3.0,), {})),
+    "strong_for_weak": ("weak", lambda jax, x: ((np.float32(3),), {})),
+    "array_for_weak": ("weak", lambda jax, x: ((jax.device_put(np.float32(3)),), {})),
+}
+"""Calls with another weak type than the program was compiled for."""
+
+WORDED = {
+    "wide": ("add", lambda jax, x: ((x[0], arrays.value(ARRAY).astype(np.float64)), {})),
+    "numpy": ("add", lambda jax, x: ((x[0], arrays.value(ARRAY)), {})),
+    "swapped": ("add", lambda jax, x: ((x[0], arrays.HOST["np_swapped"](ARRAY)), {})),
+    "strided": ("add", lambda jax, x: ((x[0], arrays.HOST["np_strided"](ARRAY)), {})),
+    "order": ("pick", lambda jax, x: (({"v": (x[1],), "u": x[0]},), {})),
+    "same": ("add", lambda jax, x: ((x[0], x[0]), {})),
+    "key": ("key", lambda jax, x: ((_keys(jax),), {})),
+    "np_scalar": ("strong", lambda jax, x: ((np.float64(3),), {})),
+    "zero_d": ("strong", lambda jax, x: ((np.full((), 3, np.float32),), {})),
+    "static": ("scale", lambda jax, x: ((x[0],), {})),
+}
+"""Calls that fit, though they are written otherwise."""
+
+
+def loosely(jax, see, call):
+    """A compiled program is called with a value of another weak type."""
+    _called(jax, see, *LOOSELY[call])
+
+
+def worded(jax, see, call):
+    """A compiled program is called with what fits, and is written otherwise."""
+    _called(jax, see, *WORDED[call])
+
+
+def _called(jax, see, program, call):
+    x = [_array(jax, "bump", "four") for _ in range(2)]
+    ready = BUILT[program](jax, x)
+    args, kwargs = call(jax, x)
+    counts = see.counts()
+    see.step("call")
+    try:
+        y = jax.block_until_ready(ready(*args, **kwargs))
+    except Exception as error:
+        see(refused=_class(see, error))
+    else:
+        see(refused="no", value=see.same(y, np.asarray(HOLDS.get(program, lambda v: v + 1)(arrays.value(ARRAY)))))
+    see(redone=_since(see, counts))
+
+
+# --- calls within something else --------------------------------------------------------------------------------------
+
+WITHIN = {
+    "jit": lambda jax, ready, x: jax.jit(lambda first: ready(first))(x),
+    "grad": lambda jax, ready, x: jax.grad(lambda first: ready(first).sum())(x),
+    "vjp": lambda jax, ready, x: jax.vjp(ready, x),
+    "vmap": lambda jax, ready, x: jax.vmap(ready)(x),
+    "eval_shape": lambda jax, ready, x: jax.eval_shape(ready, x),
+    "scan": lambda jax, ready, x: jax.lax.scan(lambda carry, row: (ready(carry), row), x, x),
+    "cond": lambda jax, ready, x: jax.lax.cond(True, ready, lambda first: first, x),
+    "while": lambda jax, ready, x: jax.lax.while_loop(lambda first: first[0, 0] < 1, ready, x),
+    "lower": lambda jax, ready, x: jax.jit(lambda first: ready(first)).lower(x),
+}
+"""Where a compiled program is called while something is traced."""
+
+
+def within(jax, see, how):
+    """A compiled program is called with what a function that is traced has in the place of an array."""
+    x = _array(jax, "bump", "four")
+    ready = BUILT["bump"](jax, [x])
+    before = _remember(jax, see, [x])
+    counts = see.counts()
+    see.step("call")
+    try:
+        jax.block_until_ready(WITHIN[how](jax, ready, x))
+    except Exception as error:
+        see(accepted=False, refused=_class(see, error))
+        see(named=see.named(error, ("compiled",)) != [] and see.named(error, ("Tracer", "transformation", "jit")) != [])
+    else:
+        see(accepted=True, refused="no", named=False)
+    see(redone=_since(see, counts)["compile"])
+    see(inputs=_left(jax, see, "bump", [x], before))
+    _fits(jax, see, "bump")
+
+
+AROUND = {
+    "with_own": lambda jax: PLACES["four"].make(jax).mesh,
+    "with_other": lambda jax: PLACES["eight"].make(jax).mesh,
+    "set_own": lambda jax: jax.set_mesh(PLACES["four"].make(jax).mesh),
+    "set_other": lambda jax: jax.set_mesh(PLACES["eight"].make(jax).mesh),
+    "set_back": lambda jax: jax.set_mesh(PLACES["back"].make(jax).mesh),
+    "device": lambda jax: jax.default_device(jax.devices()[3]),
+    "thread": lambda jax: contextlib.nullcontext(),
+    "nothing": lambda jax: contextlib.nullcontext(),
+}
+"""What a compiled program is called under."""
+
+
+def around(jax, see, how, given):
+    """A compiled program is called under a context, or in another thread, with arrays or with values of the host's."""
+    x = _array(jax, "bump", "four")
+    ready = BUILT["bump"](jax, [x])
+    held = x if given == "array" else arrays.value(ARRAY)
+    found = []
+    see.step("call")
+    with AROUND[how](jax):
+        if how == "thread":
+            other = threading.Thread(target=lambda: found.append(ready(held)))
+            other.start()
+            other.join()
+        else:
+            found.append(ready(held))
+    y = jax.block_until_ready(found[0])
+    see(value=see.same(y, arrays.value(ARRAY) + 1))
+    see(sharding=see.sharding(y), committed=see.committed(y))
 
 
 # --- helpers ----------------------------------------------------------------------------------------------------------
