@@ -312,7 +312,7 @@ BUILT = {
     "give": lambda jax, x: jax.jit(bump, donate_argnums=0).lower(x[0]).compile(),
     "weak": lambda jax, x: jax.jit(bump).lower(3.0).compile(),
     "strong": lambda jax, x: jax.jit(bump).lower(np.float32(3)).compile(),
-    "key": lambda jax, x: beneath(jax).lower(jax.random.wrap_key_data(arrays.value("key_8x8"))).compile(),
+    "key": lambda jax, x: beneath(jax).lower(_keys(jax)).compile(),
 }
 """Programs that are called with what does not fit; x are arrays."""
 
@@ -326,7 +326,7 @@ FITTING = {
     "give": lambda jax, x: ((x[0],), {}),
     "weak": lambda jax, x: ((3.0,), {}),
     "strong": lambda jax, x: ((np.float32(3),), {}),
-    "key": lambda jax, x: ((jax.random.wrap_key_data(arrays.value("key_8x8")),), {}),
+    "key": lambda jax, x: ((_keys(jax),), {}),
 }
 """What they are called with that fits."""
 
@@ -348,7 +348,7 @@ def _of(jax, array):
 
 
 def _keys(jax):
-    return jax.random.wrap_key_data(arrays.value("key_8x8"))
+    return _array(jax, "key", "four")
 
 
 TYPES = {
@@ -469,15 +469,15 @@ def refused(jax, see, wrong, mistake):
     kept = [n for n in range(3) if wrong != "deleted" or n != 2]
     left = _left(jax, see, "bump", [x[n] for n in kept], [before[n] for n in kept])
     see(inputs="deleted" if wrong != "deleted" and any(it.is_deleted() for it in others) else left)
-    _fits(jax, see, program)
+    _fits(jax, see, program, ready)
 
 
-def _fits(jax, see, program):
+def _fits(jax, see, program, ready):
     """A compiled program is called with what fits."""
     x = [_array(jax, "bump", "four") for _ in range(2)]
     args, kwargs = FITTING[program](jax, x)
     see.step("call with what fits")
-    y = BUILT[program](jax, x)(*args, **kwargs)
+    y = ready(*args, **kwargs)
     see(after=see.same(y, np.asarray(HOLDS.get(program, lambda v: v + 1)(arrays.value(ARRAY)))))
 
 
@@ -498,8 +498,9 @@ INTERNAL = ("INVALID_ARGUMENT", "FAILED_PRECONDITION", "UNIMPLEMENTED", "INTERNA
 
 
 def _class(see, error):
-    """The class of an error, and whether it is an internal one."""
-    return ("internal " if see.named(error, INTERNAL) else "") + type(error).__name__
+    """The class of an error among Python's own, and whether it is an internal one."""
+    own = next(it for it in type(error).__mro__ if it.__module__ == "builtins")
+    return ("internal " if see.named(error, INTERNAL) else "") + own.__name__
 
 
 # --- calls that fit in other words ------------------------------------------------------------------------------------
@@ -514,7 +515,6 @@ LOOSELY = {
 WORDED = {
     "wide": ("add", lambda jax, x: ((x[0], arrays.value(ARRAY).astype(np.float64)), {})),
     "numpy": ("add", lambda jax, x: ((x[0], arrays.value(ARRAY)), {})),
-    "swapped": ("add", lambda jax, x: ((x[0], arrays.HOST["np_swapped"](ARRAY)), {})),
     "strided": ("add", lambda jax, x: ((x[0], arrays.HOST["np_strided"](ARRAY)), {})),
     "order": ("pick", lambda jax, x: (({"v": (x[1],), "u": x[0]},), {})),
     "same": ("add", lambda jax, x: ((x[0], x[0]), {})),
@@ -583,7 +583,7 @@ def within(jax, see, how):
         see(accepted=True, refused="no", named=False)
     see(redone=_since(see, counts)["compile"])
     see(inputs=_left(jax, see, "bump", [x], before))
-    _fits(jax, see, "bump")
+    _fits(jax, see, "bump", ready)
 
 
 AROUND = {

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from impl.model import trees
-from impl.model.agreement import Argument, Call, Side
+from impl.model.agreement import Argument, Call, Side, replicated_over
 from impl.model.arrays import Array
 from impl.model.avals import Aval, ShapeDtypeStruct
 from impl.model.infos import ArgInfo
 from impl.model.jit import CompiledJit, Jitted, LoweredJit
 from impl.model.keys import KEY, NUMBERS
 from impl.model.model import Model
+from impl.model.programs import Tracer
 from impl.model.running import Lowered
 from impl.model.shardings import NamedSharding, Sharding, SingleDeviceSharding
 
@@ -291,3 +292,272 @@ class OneDeviceIsNotTold(Model):
         one = [len(lies.ordered) == 1 for lies in self.result_shardings(lowered)]
         found = super().ready_infos(lowered)
         return [replace(it, sharding=None) if alone else it for it, alone in zip(found, one, strict=True)]
+
+
+# --- calls that do not fit --------------------------------------------------------------------------------------------
+
+TAKEN = ("AOT-27", "AOT-28", "AOT-29")
+"""What is broken beside a rule where an argument of another type is taken: nothing is told."""
+
+
+class Refusing(Model):
+    """A model that does something more when a compiled program refuses what its arguments are."""
+
+    def call_compiled(self, compiled: CompiledJit, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        try:
+            return super().call_compiled(compiled, args, kwargs)
+        except TypeError:
+            self.refused(compiled, args, kwargs)
+            raise
+
+    def refused(self, compiled: CompiledJit, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+
+@fault("AOT-26", also=TAKEN)
+class UnusedAreOfAnyType(Model):
+    """An argument that the program does not use may have any type."""
+
+    def is_mistyped(self, call: Call, argument: Argument, given: Aval) -> bool:
+        return call.uses(argument) and super().is_mistyped(call, argument, given)
+
+
+@fault("AOT-27")
+class ShapesAreValues(Model):
+    """An argument of another shape is refused with a ValueError."""
+
+    def mistyped(self, name: str, argument: Argument, given: Aval) -> Exception:
+        error = super().mistyped(name, argument, given)
+        return ValueError(str(error)) if given.shape != argument.aval.shape else error
+
+
+@fault("AOT-28")
+class LeavesAreNotNamed(Model):
+    """Of an argument that is a pytree, the refusal does not say which array has another type."""
+
+    def word_argument_mistyped(self, argument: Argument) -> str:
+        return super().word_argument_mistyped(replace(argument, name=argument.name.partition("[")[0]))
+
+
+@fault("AOT-29")
+class OneTypeTwice(Model):
+    """The refusal shows twice the type that the program was compiled for."""
+
+    def mistyped(self, name: str, argument: Argument, given: Aval) -> Exception:
+        return super().mistyped(name, argument, argument.aval)
+
+
+@fault("AOT-30", also=["AOT-31", "AOT-32"])
+class ListsAreTuples(Model):
+    """A compiled program takes a list where it was compiled for a tuple."""
+
+    def is_misshapen(self, built: trees.Tree, given: trees.Tree) -> bool:
+        return super().is_misshapen(built, as_tuples(given))
+
+
+def as_tuples(tree: trees.Tree) -> trees.Tree:
+    """The structure with tuples in the place of lists."""
+    kind = tuple if tree.kind is list else tree.kind
+    return trees.Tree(kind, tree.keys, tuple(map(as_tuples, tree.children)))
+
+
+@fault("AOT-31")
+class CountsAreValues(Model):
+    """Too few or too many arguments are refused with a ValueError."""
+
+    def misshapen(self, name: str, built: trees.Tree, given: trees.Tree) -> Exception:
+        error = super().misshapen(name, built, given)
+        return ValueError(str(error)) if built.leaves != given.leaves else error
+
+
+@fault("AOT-32")
+class StructuresAreCounted(Model):
+    """The refusal of arguments of another structure says how many arrays there are."""
+
+    def misshapen(self, name: str, built: trees.Tree, given: trees.Tree) -> Exception:
+        return TypeError(f"{name} was compiled for {built.leaves} arrays, and is called with {given.leaves}")
+
+
+@fault("AOT-33")
+class TextIsAValue(Model):
+    """Text in the place of an array is refused with a ValueError."""
+
+    def given_aval(self, name: str, argument: Argument, value: Any) -> Aval:
+        try:
+            return super().given_aval(name, argument, value)
+        except TypeError as error:
+            raise (ValueError if isinstance(value, str) else TypeError)(str(error)) from None
+
+
+@fault("AOT-34")
+class StrangersAreNotDescribed(Model):
+    """The refusal of what is no array says no more than that."""
+
+    def given_aval(self, name: str, argument: Argument, value: Any) -> Aval:
+        try:
+            return super().given_aval(name, argument, value)
+        except TypeError:
+            raise TypeError(f"argument {argument.name} of {name} is no array") from None
+
+
+@fault("AOT-35")
+class DeletedIsAValue(Ahead):
+    """A compiled program refuses a deleted array with a ValueError."""
+
+    def check_alive(self, call: Call) -> None:
+        try:
+            super().check_alive(call)
+        except RuntimeError as error:
+            raise (ValueError if self.ahead else RuntimeError)(str(error)) from None
+
+
+@fault("AOT-36")
+class RefusalTakesWhatIsDonated(Refusing):
+    """What a call was to donate is gone when it is refused for what its arguments are."""
+
+    def refused(self, compiled: CompiledJit, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        if any(it.donated for it in compiled.lowered.call.arguments):
+            for x in trees.leaves((args, kwargs)):
+                if isinstance(x, Array):
+                    self.release(x)
+
+
+@fault("AOT-37")
+class StructuresAreLoweredFirst(Model):
+    """Arguments of another structure are lowered for before it turns out that they do not fit."""
+
+    def misshapen(self, name: str, built: trees.Tree, given: trees.Tree) -> Exception:
+        self.counts["lower"] += 1
+        return super().misshapen(name, built, given)
+
+
+class Spoilt(Refusing):
+    """A model in which a refusal leaves its compiled program spoilt: from then on its values are zero."""
+
+    def spoils(self, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+        raise NotImplementedError
+
+    def refused(self, compiled: CompiledJit, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        if self.spoils(args, kwargs):
+            vars(compiled)["spoilt"] = True
+
+    def call_compiled(self, compiled: CompiledJit, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        found = super().call_compiled(compiled, args, kwargs)
+        if "spoilt" in vars(compiled):
+            return trees.map(lambda x: self.device_put(np.zeros_like(self.value(x)), x.sharding), found)
+        return found
+
+
+@fault("AOT-38")
+class RefusedCallsSpoil(Spoilt):
+    """A compiled program gives zeros once it has refused arrays."""
+
+    def spoils(self, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+        return not within_trace(args, kwargs)
+
+
+def within_trace(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether a call is one of a function that is traced."""
+    return any(isinstance(x, Tracer) for x in trees.leaves((tuple(args), kwargs)))
+
+
+# --- calls that fit in other words ------------------------------------------------------------------------------------
+
+
+@fault("AOT-39")
+class WeakTypesAreValues(Model):
+    """A value of another weak type is refused with a ValueError."""
+
+    def is_mistyped(self, call: Call, argument: Argument, given: Aval) -> bool:
+        found = super().is_mistyped(call, argument, given)
+        if not found and given.weak_type != argument.aval.weak_type:
+            raise ValueError(f"argument {argument.name} is weak in one of both")
+        return found
+
+
+@fault("AOT-40")
+class WidthsAreCompared(Model):
+    """NumPy's values of 64 bits a number are taken as they are, and do not fit."""
+
+    def given_aval(self, name: str, argument: Argument, value: Any) -> Aval:
+        found = super().given_aval(name, argument, value)
+        return replace(found, dtype=value.dtype) if isinstance(value, np.ndarray | np.generic) else found
+
+
+@fault("AOT-41")
+class StridesAreCompiledFor(Model):
+    """NumPy's values whose elements do not lie side by side are brought together by a program of their own."""
+
+    def hand_over(self, argument: Argument, built: Sharding) -> np.ndarray:
+        value = argument.value
+        self.counts["compile"] += isinstance(value, np.ndarray) and not value.flags.c_contiguous
+        return super().hand_over(argument, built)
+
+
+# --- calls within something else --------------------------------------------------------------------------------------
+
+
+@fault("AOT-42", also=["AOT-43"])
+class EvalShapeLooksWithin(Model):
+    """A compiled program within eval_shape gives the shapes of its results."""
+
+    looking = False
+
+    def eval_shape(self, fun: Any, *args: Any, **kwargs: Any) -> Any:
+        self.looking = True
+        try:
+            return super().eval_shape(fun, *args, **kwargs)
+        finally:
+            self.looking = False
+
+    def call_compiled(self, compiled: CompiledJit, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        if self.looking:
+            program = compiled.lowered.call.program
+            return program.result([np.zeros(it.shape, it.dtype) for it in program.avals])
+        return super().call_compiled(compiled, args, kwargs)
+
+
+@fault("AOT-43")
+class TracersAreNoArrays(Model):
+    """The refusal of a compiled program within a traced function says that a tracer is no array."""
+
+    def compiled_within(self, name: str, met: Tracer) -> Exception:
+        return TypeError(f"{name} takes arrays, and {met!r} is none")
+
+
+@fault("AOT-44")
+class TracedIsCompiledFirst(Model):
+    """A compiled program within a traced function is compiled again before it is refused."""
+
+    def compiled_within(self, name: str, met: Tracer) -> Exception:
+        self.counts["compile"] += 1
+        return super().compiled_within(name, met)
+
+
+@fault("AOT-45")
+class TracersSpoil(Spoilt):
+    """A compiled program gives zeros once it was called in a traced function."""
+
+    def spoils(self, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+        return within_trace(args, kwargs)
+
+
+@fault("AOT-46")
+class ContextsEmptyHostValues(Model):
+    """Under set_mesh a compiled program takes NumPy's values for zeros."""
+
+    def hand_over(self, argument: Argument, built: Sharding) -> np.ndarray:
+        value = super().hand_over(argument, built)
+        lost = self.mesh_that_places() is not None and isinstance(argument.value, np.ndarray)
+        return np.zeros_like(value) if lost else value
+
+
+@fault("AOT-47")
+class ContextsPlaceResults(Model):
+    """Under a mesh context the results of a compiled program lie whole on that mesh."""
+
+    def call_compiled(self, compiled: CompiledJit, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        lowered, mesh = compiled.lowered, self.mesh_in_context()
+        if mesh is not None:
+            lowered = replace(lowered, outs=(replicated_over(mesh),) * len(lowered.outs))
+        return super().call_compiled(replace(compiled, lowered=lowered), args, kwargs)

@@ -12,7 +12,7 @@ import numpy as np
 from . import texts, trees
 from .agreement import Argument, Call, committed_to
 from .arrays import Array
-from .avals import Aval, aval_of
+from .avals import Aval, ShapeDtypeStruct, aval_of
 from .binding import Bound, Parameters, bind, name_of, parameters, wanting
 from .caches import TraceKey, owner_of, typed
 from .contexts import HELD, tracing_now
@@ -272,12 +272,10 @@ class Jits(Infos):
 
         What does not fit is refused before anything happens. DEV-48, DEV-49, DEV-50, DEV-56.
         Results lie where it was compiled to leave them, as those of a call of the jitted function: DEV-52, AOT-01,
-        AOT-02, AOT-03, AOT-04, AOT-05, AOT-06. Nothing is lowered or compiled. AOT-07.
+        AOT-02, AOT-03, AOT-04, AOT-05, AOT-06. Nothing is lowered or compiled (AOT-07), and what is around the call is
+        of no matter. AOT-46, AOT-47.
         """
         lowered = compiled.lowered
-        if (around := tracing_now()) is not None:
-            name = lowered.call.program.name
-            raise TypeError(f"{name} is compiled, and runs on arrays only: within {around.name} call what was jitted")
         call = replace(lowered.call, arguments=self.renewed(compiled, args, kwargs))
         self.check_alive(call)
         self.check_placed(lowered, call)
@@ -285,20 +283,64 @@ class Jits(Infos):
         return call.program.result(self.execute(replace(lowered, call=call), values))
 
     def renewed(self, compiled: CompiledJit, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Argument, ...]:
-        """The arguments of a compiled program with other values, of the same structure, shapes and dtypes."""
-        call, name = compiled.lowered.call, compiled.lowered.call.program.name
+        """The arguments of a compiled program with other values, which have to fit. AOT-36, AOT-37, AOT-38, AOT-41."""
+        call = compiled.lowered.call
         leaves, tree = trees.flatten((tuple(args), kwargs))
-        if tree != compiled.tree:
-            built, given = (", ".join(map(_reached, it.paths)) or "nothing" for it in (compiled.tree, tree))
-            raise TypeError(f"{name} was compiled for arrays at {built}, and is called with arrays at {given}")
+        self.check_untraced(call.program.name, leaves)
+        if self.is_misshapen(compiled.tree, tree):
+            raise self.misshapen(call.program.name, compiled.tree, tree)
         for it, value in zip(call.arguments, leaves, strict=True):
-            aval = aval_of(value)
-            if (aval.shape, aval.dtype) != (it.aval.shape, it.aval.dtype):
-                raise TypeError(f"{name} was compiled for argument {it.name} of {it.aval}, and is called with {aval}")
+            given = self.given_aval(call.program.name, it, value)
+            if self.is_mistyped(call, it, given):
+                raise self.mistyped(call.program.name, it, given)
         return tuple(
             replace(it, value=value, committed=committed_to(value))
             for it, value in zip(call.arguments, leaves, strict=True)
         )
+
+    def check_untraced(self, name: str, leaves: Sequence[Any]) -> None:
+        """Refuses what stands for arrays in a function that is traced. AOT-42, AOT-44, AOT-45."""
+        if (met := next((it for it in leaves if isinstance(it, Tracer)), None)) is not None:
+            raise self.compiled_within(name, met)
+
+    def compiled_within(self, name: str, met: Tracer) -> Exception:
+        """The error that says what a compiled program met, and what to call instead. AOT-43, AOT-44."""
+        return TypeError(
+            f"{name} is compiled, and runs on arrays only: it met {met!r} within {met.trace.name}, "
+            "where the function that was given to jit can be called"
+        )
+
+    def is_misshapen(self, built: trees.Tree, given: trees.Tree) -> bool:
+        """Whether arguments are of another structure; the order of a dict is of no matter. AOT-30, AOT-40."""
+        return built != given
+
+    def misshapen(self, name: str, built: trees.Tree, given: trees.Tree) -> Exception:
+        """The error that says where two structures differ. AOT-31, AOT-32."""
+        was, now = (", ".join(map(_reached, it.paths)) or "nothing" for it in (built, given))
+        where = _reached(trees.departs(built, given))
+        return TypeError(f"{name} was compiled for arrays at {was}, and is called with arrays at {now}: see {where}")
+
+    def given_aval(self, name: str, argument: Argument, value: Any) -> Aval:
+        """The type of an argument: of a value of the host's, that of the array it becomes. AOT-33, AOT-34, AOT-40."""
+        if isinstance(value, ShapeDtypeStruct):
+            raise TypeError(f"argument {argument.name} of {name} stands for an array, a ShapeDtypeStruct has no value")
+        try:
+            return aval_of(value)
+        except TypeError as error:
+            raise TypeError(f"argument {argument.name} of {name}: {error}") from None
+
+    def is_mistyped(self, call: Call, argument: Argument, given: Aval) -> bool:
+        """Whether an argument is of another shape or dtype, used or not; weak types always fit. AOT-26, AOT-39."""
+        return (argument.aval.shape, argument.aval.dtype) != (given.shape, given.dtype)
+
+    def mistyped(self, name: str, argument: Argument, given: Aval) -> Exception:
+        """The error that shows both types. AOT-27, AOT-29."""
+        called = self.word_argument_mistyped(argument)
+        return TypeError(f"{name} was compiled for{called} of {argument.aval}, and is called with {given}")
+
+    def word_argument_mistyped(self, argument: Argument) -> str:
+        """Which argument has another type. AOT-28."""
+        return f" argument {argument.name}"
 
     def check_placed(self, lowered: Lowered, call: Call) -> None:
         """Refuses committed arguments that lie otherwise than the program was compiled for. DEV-44, DEV-48, DEV-50."""

@@ -102,7 +102,7 @@ class Programs(Functions, Memories):
         return self.execute(compiled, [self.feed(it, compiled.home) for it in call.arguments])
 
     def check_alive(self, call: Call) -> None:
-        """Arguments that are gone are refused, and those that one call takes from itself. PUT-26, DEV-15."""
+        """Arguments that are gone are refused, and those that one call takes from itself. PUT-26, DEV-15, AOT-35."""
         for it in call.arguments:
             if isinstance(it.value, Array):
                 self.touch(it.value)

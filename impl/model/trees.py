@@ -98,6 +98,16 @@ def _spread(prefix: Any, structure: Tree, name: str, path: str) -> Iterator[Any]
         yield from _spread(child, beneath, name, path + _step(kind, key))
 
 
+def departs(one: Tree, other: Tree) -> str:
+    """Where two structures first differ: the path to it, and there what is not in both."""
+    if (one.kind, one.keys) == (other.kind, other.keys):
+        steps = zip(one.keys, one.children, other.children, strict=True)
+        key, *both = next(it for it in steps if it[1] != it[2])
+        return f"{_step(one.kind, key) if one.kind else ''}{departs(*both)}"
+    missing = [*(key for key in one.keys if key not in other.keys), *(key for key in other.keys if key not in one.keys)]
+    return f", {_says(one.kind, one.keys)} and {_says(other.kind, other.keys)}, {missing or ''}".rstrip(", ")
+
+
 def _structure(tree: Any, found: list[Any]) -> Tree:
     kind, keys, children = _parts(tree)
     if kind is None:
