@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from typing import Any
 
 import numpy as np
 
@@ -49,7 +50,7 @@ def _add(jax, at):
     return jax.jit(lambda first, second: first + second)
 
 
-PROGRAMS = {
+PROGRAMS: dict[str, Any] = {
     "plain": _bump,
     "two": _add,
     "both": lambda jax, at: jax.jit(lambda first, second: (first + 1, second + 2)),
@@ -112,7 +113,7 @@ ONE = {
 }
 """The arrays of those programs that are not called with one of the usual."""
 
-GIVES = {
+GIVES: dict[str, Any] = {
     "two": lambda x, n: (x[:2], {}),
     "both": lambda x, n: (x[:2], {}),
     "tree": lambda x, n: (({"u": x[0], "v": x[1:]},), {}),
@@ -149,7 +150,7 @@ def _tupled(v):
     return v + 1, v + 2
 
 
-GIVEN_BACK = {
+GIVEN_BACK: dict[str, Any] = {
     "two": lambda v: v + v,
     "both": _tupled,
     "tree": lambda v: {"a": v + 1, "b": (v + 2, [v])},
@@ -302,7 +303,7 @@ def beneath(jax):
     return jax.jit(lambda first: jax.random.key_data(first))
 
 
-BUILT = {
+BUILT: dict[str, Any] = {
     "bump": lambda jax, x: jax.jit(bump).lower(x[0]).compile(),
     "add": lambda jax, x: jax.jit(add).lower(x[0], x[1]).compile(),
     "apart": lambda jax, x: jax.jit(apart).lower(x[0], second=x[1]).compile(),
@@ -316,7 +317,7 @@ BUILT = {
 }
 """Programs that are called with what does not fit; x are arrays."""
 
-FITTING = {
+FITTING: dict[str, Any] = {
     "bump": lambda jax, x: ((x[0],), {}),
     "add": lambda jax, x: ((x[0], x[1]), {}),
     "apart": lambda jax, x: ((x[0],), {"second": x[1]}),
@@ -330,7 +331,7 @@ FITTING = {
 }
 """What they are called with that fits."""
 
-HOLDS = {
+HOLDS: dict[str, Any] = {
     "add": lambda v: v + v,
     "apart": lambda v: v + v,
     "pick": lambda v: v + v,
@@ -351,7 +352,7 @@ def _keys(jax):
     return _array(jax, "key", "four")
 
 
-TYPES = {
+TYPES: dict[str, Any] = {
     "dtype": ("add", lambda jax, x: ((x[0], _of(jax, "i32_8x8")), {}), ("i32_8x8",)),
     "narrower": ("add", lambda jax, x: ((x[0], _of(jax, "bf16_8x8")), {}), ("bf16_8x8",)),
     "bool": ("add", lambda jax, x: ((x[0], _of(jax, "b1_8x8")), {}), ("b1_8x8",)),
@@ -386,7 +387,7 @@ NAMED = {
 }
 """What the argument is called that has another type; elsewhere it is the second."""
 
-TREES = {
+TREES: dict[str, Any] = {
     "few": ("add", lambda jax, x: ((x[0],), {}), ("args",)),
     "none": ("add", lambda jax, x: ((), {}), ("args",)),
     "many": ("add", lambda jax, x: ((x[0], x[1], x[2]), {}), ("args",)),
@@ -409,7 +410,7 @@ TREES = {
 }
 """Calls with arguments of another structure: the program, what it is called with, and where they differ."""
 
-STRANGE = {
+STRANGE: dict[str, Any] = {
     "struct": ("add", lambda jax, x: ((x[0], jax.ShapeDtypeStruct((8, 8), np.float32)), {}), ("ShapeDtypeStruct",)),
     "text": ("add", lambda jax, x: ((x[0], "text"), {}), ("str",)),
     "object": ("add", lambda jax, x: ((x[0], object()), {}), ("object",)),
@@ -418,7 +419,7 @@ STRANGE = {
 }
 """Calls with what is no array, and what the message may call that."""
 
-GONE = {
+GONE: dict[str, Any] = {
     "first": ("add", lambda jax, x: ((_gone(x[2]), x[1]), {}), ("deleted", "donated")),
     "second": ("add", lambda jax, x: ((x[0], _gone(x[2])), {}), ("deleted", "donated")),
     "named": ("apart", lambda jax, x: ((x[0],), {"second": _gone(x[2])}), ("deleted", "donated")),
@@ -427,7 +428,7 @@ GONE = {
 }
 """Calls with an array that is deleted, and what the message says of it."""
 
-MISTAKES = {"type": TYPES, "tree": TREES, "strange": STRANGE, "deleted": GONE}
+MISTAKES: dict[str, Any] = {"type": TYPES, "tree": TREES, "strange": STRANGE, "deleted": GONE}
 """Calls that do not fit, by what is wrong with them."""
 
 
@@ -505,14 +506,14 @@ def _class(see, error):
 
 # --- calls that fit in other words ------------------------------------------------------------------------------------
 
-LOOSELY = {
+LOOSELY: dict[str, Any] = {
     "weak_for_strong": ("strong", lambda jax, x: ((3.0,), {})),
     "strong_for_weak": ("weak", lambda jax, x: ((np.float32(3),), {})),
     "array_for_weak": ("weak", lambda jax, x: ((jax.device_put(np.float32(3)),), {})),
 }
 """Calls with another weak type than the program was compiled for."""
 
-WORDED = {
+WORDED: dict[str, Any] = {
     "wide": ("add", lambda jax, x: ((x[0], arrays.value(ARRAY).astype(np.float64)), {})),
     "numpy": ("add", lambda jax, x: ((x[0], arrays.value(ARRAY)), {})),
     "strided": ("add", lambda jax, x: ((x[0], arrays.HOST["np_strided"](ARRAY)), {})),
@@ -553,7 +554,7 @@ def _called(jax, see, program, call):
 
 # --- calls within something else --------------------------------------------------------------------------------------
 
-WITHIN = {
+WITHIN: dict[str, Any] = {
     "jit": lambda jax, ready, x: jax.jit(lambda first: ready(first))(x),
     "grad": lambda jax, ready, x: jax.grad(lambda first: ready(first).sum())(x),
     "vjp": lambda jax, ready, x: jax.vjp(ready, x),
@@ -586,7 +587,7 @@ def within(jax, see, how):
     _fits(jax, see, "bump", ready)
 
 
-AROUND = {
+AROUND: dict[str, Any] = {
     "with_own": lambda jax: PLACES["four"].make(jax).mesh,
     "with_other": lambda jax: PLACES["eight"].make(jax).mesh,
     "set_own": lambda jax: jax.set_mesh(PLACES["four"].make(jax).mesh),
