@@ -3,6 +3,7 @@
 import functools
 import gc
 import weakref
+from typing import Any
 
 import numpy as np
 import pytest
@@ -205,7 +206,7 @@ def test_a_trace_within_another_is_kept_unless_it_holds_its_values(jax, redone):
 
     assert redone(jax.jit(outer), VALUE) == (3, 1, 1)
 
-    captured = []
+    captured: list[Any] = []
     around = jax.jit(lambda y: captured[-1] * y)
 
     def fresh(x):

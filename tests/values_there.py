@@ -233,9 +233,6 @@ GOOD = {
     "mesh.empty.abstract": lambda jax: jax.Mesh(np.empty((), object), ()).abstract_mesh,
     "abstract.empty": lambda jax: jax.AbstractMesh((), ()),
     "abstract.types": lambda jax: jax.AbstractMesh((2, 2), ("x", "y"), (jax.AxisType.Auto, jax.AxisType.Explicit)),
-    "abstract.equal": lambda jax: (
-        jax.AbstractMesh((4,), ("x",), jax.AxisType.Auto) == a_mesh(jax, "line").abstract_mesh
-    ),
     "make.four": lambda jax: jax.make_mesh((4,), ("x",), axis_types=(jax.AxisType.Auto,)),
     "make.default": lambda jax: jax.make_mesh((2, 4), ("x", "y")),
     "make.one": lambda jax: jax.make_mesh((), ()),

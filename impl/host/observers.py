@@ -196,6 +196,12 @@ class Observers(see.See):
             text, found = re.subn(r"\[[^\[\]()]*\]|\([^\[\]()]*\)", "", text)
         return re.search(rf"(?<![\w.-]){count}(?![\w]|\.\d)", text) is not None
 
+    def shows_axes(self, error: Exception, axes: Sequence[Sequence[Any]]) -> bool:
+        """Whether the message shows these axes and sizes, and no more in that place: as a mesh or in pairs."""
+        pairs = ",".join(f"({name!r},{size})" for name, size in axes)
+        text = "".join(str(error).split())
+        return self.names_axes(error, axes) or re.search(rf"\({re.escape(pairs)},?\)", text) is not None
+
 
 def describe(sharding: Any, shape: tuple[int, ...]) -> dict[str, Any]:
     """The sharding of an array of that shape as plain data."""

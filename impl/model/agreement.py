@@ -12,9 +12,9 @@ from typing import Any
 
 from .arrays import Array
 from .avals import Aval, ShapeDtypeStruct
-from .contexts import Contexts
+from .contexts import Contexts, tracing_now
 from .devices import Device
-from .meshes import Mesh
+from .meshes import AbstractMesh, Mesh
 from .programs import Equation, Program
 from .shardings import NamedSharding, Sharding, abstract
 from .specs import PartitionSpec
@@ -73,6 +73,11 @@ class Side:
     def devices(self) -> tuple[Device, ...]:
         return self.sharding.ordered
 
+    @property
+    def abstract(self) -> bool:
+        """Whether it is over a mesh without devices: it runs where the others are, on as many."""
+        return abstract(self.sharding)
+
 
 PARTS = {
     "argument": "argument",
@@ -100,11 +105,23 @@ class Agreement(Contexts):
         return self.agreed(call.program.name, self.sides(call))
 
     def agreed(self, name: str, sides: Sequence[Side]) -> Side | None:
-        """Refuses the first side that lies apart from the one before all others; else gives that one."""
-        for other in sides[1:]:
-            if self.apart(sides[0], other):
-                raise self.refusal(name, sides[0], other)
-        return sides[0] if sides else None
+        """Refuses the first side that lies apart from the one before all others; else gives that one.
+
+        Then it refuses those over abstract meshes that are for another number of devices. ABS-17, ABS-19.
+        """
+        placed = [side for side in sides if not side.abstract]
+        home = placed[0] if placed else None
+        for other in placed[1:]:
+            if self.apart(placed[0], other):
+                raise self.refusal(name, placed[0], other)
+        for side in sides:
+            if side.abstract and self.miscounts(home, side):
+                raise self.miscount(name, home, side)
+        return home
+
+    def miscounts(self, home: Side | None, side: Side) -> bool:
+        """Whether an abstract mesh is for another number of devices than a call runs on: 1 if nothing says. ABS-08."""
+        return side.sharding.num_devices != (1 if home is None else len(home.devices))
 
     def apart(self, one: Side, other: Side) -> bool:
         """Whether two sides disagree, whatever parts of the call they are.
@@ -211,8 +228,10 @@ class Agreement(Contexts):
             put = list(self.put_sides(equation, program.name)) if equation.name == "device_put" else None
             if put is None:
                 sides += [*self.equation_sides(equation, program.name), *self.context_sides()]
+            if tracing_now() is not None:  # where it runs is for the program around it to say
+                sides = [side for side in sides if not side.abstract]
             self.agreed(program.name, sides)
-            home = next(iter(put or sides), None)
+            home = next((side for side in put or sides if not side.abstract), None)
             lies.update((var, home) for var in equation.outputs)
 
     # --- what a refusal says ------------------------------------------------------------------------------------------
@@ -226,6 +245,19 @@ class Agreement(Contexts):
             f"{name} was called with {self.word(one)} and {self.word(other)}: "
             "all that meets in one call has to lie on the same devices, in the same order"
         )
+
+    def miscount(self, name: str, home: Side | None, side: Side) -> Exception:
+        """The error that names an abstract mesh which is for another number of devices, and where the call runs."""
+        runs = "as nothing in it says where" if home is None else f"with {self.word(home)}"
+        return ValueError(
+            f"{name} runs on {self.word_count(home)}, {runs}, and {self.word_part(side)} within "
+            f"{side.within or name} is over an AbstractMesh of {side.sharding.num_devices} devices: "
+            "one program is for one number of devices"
+        )
+
+    def word_count(self, home: Side | None) -> str:
+        """How many devices a call runs on."""
+        return "1 device" if home is None or len(home.devices) == 1 else f"{len(home.devices)} devices"
 
     def word(self, side: Side) -> str:
         """A side in words. DEV-11, DEV-31, DEV-35."""
@@ -256,7 +288,7 @@ def committed_to(value: Any) -> Sharding | None:
     return value.sharding if isinstance(value, ShapeDtypeStruct) else None
 
 
-def replicated_over(mesh: Mesh) -> NamedSharding:
+def replicated_over(mesh: Mesh | AbstractMesh) -> NamedSharding:
     """On every device of a mesh, whole."""
     return NamedSharding(mesh, PartitionSpec())
 
@@ -264,6 +296,6 @@ def replicated_over(mesh: Mesh) -> NamedSharding:
 def _side(
     part: str, sharding: Sharding | None, within: str, name: str = "", position: int | None = None
 ) -> Iterator[Side]:
-    """A side, if there is a sharding that has devices."""
-    if sharding is not None and not abstract(sharding):
+    """A side, if there is a sharding."""
+    if sharding is not None:
         yield Side(part, sharding, within, name, position)

@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 
 from . import trees
+from .agreement import Argument
+from .arrays import Array
 from .avals import Aval, aval_of
 from .binding import bind, name_of
 from .contexts import HELD, tracing_now
 from .jit import Jits
 from .keys import zeros
 from .layouts import Format
-from .meshes import Axes, Mesh
+from .meshes import AbstractMesh, Axes, Mesh
 from .programs import Equation, Program, Var
 from .put import Puts, Row, Target
-from .shardings import NamedSharding, Sharding
+from .shardings import NamedSharding, Sharding, abstract, laid_over
 from .specs import UNCONSTRAINED, PartitionSpec
 from .words import function, shown
 
@@ -47,11 +49,50 @@ class Control(Puts, Jits):
     def constrain(self, x: Any, sharding: Sharding, name: str = "x") -> Any:
         """One array, laid out; within a program it may be cut unevenly, and its result is whole then."""
         aval = aval_of(x)
+        if tracing_now() is None and abstract(sharding):
+            return self.constrain_alone(x, sharding, name)
         lies = sharding if tracing_now() is None else _even(sharding, aval.shape)
         lies.check(aval.shape)
         is_open = isinstance(lies, NamedSharding) and UNCONSTRAINED in lies.spec  # then it lies as its operand does
         params = {"sharding": sharding, "shardings": (None if is_open else lies,)}
         return self.operation("sharding_constraint", [x], [aval], params, [(name, 0)])[0]
+
+    def constrain_alone(self, x: Any, sharding: NamedSharding, name: str) -> Any:
+        """A constraint over an abstract mesh outside of a program: its input says where.
+
+        ABS-20, ABS-21, ABS-22, ABS-23.
+        """
+        sharding.check_rank(aval_of(x).shape)
+        mesh = self.mesh_of("with_sharding_constraint", name, x, sharding.mesh.abstract_mesh)
+        return self.constrain(x, laid_over(mesh, sharding), name)
+
+    def mesh_of(self, what: str, name: str, x: Any, mesh: AbstractMesh) -> Mesh:
+        """The mesh with devices that an operation on its own takes from an input, for the abstract mesh it is given.
+
+        ABS-26, ABS-27, ABS-28.
+        """
+        if not isinstance(x, Array):
+            raise self.input_refused(what, name, f"a value of type {type(x).__name__}", mesh)
+        if not isinstance(x.sharding, NamedSharding) or not isinstance(x.sharding.mesh, Mesh):
+            raise self.input_refused(what, name, f"an array with a {self.word_class(x)}", mesh)
+        if not self.same_axes(x.sharding.mesh, mesh):
+            raise self.input_refused(what, name, f"an array over {x.sharding.mesh}", mesh)
+        return x.sharding.mesh
+
+    def same_axes(self, mesh: Mesh, other: AbstractMesh) -> bool:
+        """Whether two meshes have axes of the same names and sizes, in the same order. ABS-24, ABS-25."""
+        return mesh.shape_tuple == other.shape_tuple
+
+    def word_class(self, x: Array) -> str:
+        """The class of an array's sharding, and whether it is bound to its devices. ABS-32."""
+        return type(x.sharding).__name__ + ("" if x.committed else ", committed nowhere")
+
+    def input_refused(self, what: str, name: str, got: str, mesh: AbstractMesh) -> Exception:
+        """The error that an input does not say on which devices an abstract mesh is. ABS-29, ABS-30, ABS-31, ABS-33."""
+        return ValueError(
+            f"{what} over {mesh} outside of a program takes its devices from its input, an Array with a NamedSharding "
+            f"over a mesh of the same names and sizes: argument {name} is {got}"
+        )
 
     def put_inside(self, x: Any, target: Target, row: Row) -> Any:
         """A put within a program: its flags were checked, and promise no more than a result of its own. PUT-55."""
@@ -195,7 +236,13 @@ class Control(Puts, Jits):
     # --- shard_map ----------------------------------------------------------------------------------------------------
 
     def shard_map(
-        self, f: Callable[..., Any], *, mesh: Mesh | None = None, in_specs: Any, out_specs: Any, check_vma: bool = True
+        self,
+        f: Callable[..., Any],
+        *,
+        mesh: Mesh | AbstractMesh | None = None,
+        in_specs: Any,
+        out_specs: Any,
+        check_vma: bool = True,
     ) -> Callable[..., Any]:
         """A function of shards, as a function of whole arrays. DEV-07."""
 
@@ -206,10 +253,12 @@ class Control(Puts, Jits):
         def mapped(*args: Any, **kwargs: Any) -> Any:
             if kwargs:
                 raise TypeError(f"what shard_map gives takes arguments by position: got {', '.join(kwargs)} by name")
-            over = mesh if mesh is not None else self.mesh_in_context()
-            if not isinstance(over, Mesh):
-                raise ValueError(f"shard_map takes a mesh with devices, or the one in context: got {over!r}")
+            over: Mesh | AbstractMesh | None = mesh if mesh is not None else self.mesh_in_context()
+            if over is None:
+                raise ValueError("shard_map takes a mesh, or the one in context: got none")
             bound = bind(f, args, {})
+            if tracing_now() is None and isinstance(over, AbstractMesh):
+                over = self.mesh_of_inputs(bound.arguments, over)
             ins = _over(over, in_specs, bound.args, "in_specs")
             shards = [
                 it.aval.with_shape(sharding.shard_shape(it.aval.shape))
@@ -228,8 +277,19 @@ class Control(Puts, Jits):
 
         return mapped
 
+    def mesh_of_inputs(self, arguments: Sequence[Argument], mesh: AbstractMesh) -> Mesh:
+        """The mesh that a shard_map on its own takes from its inputs; what is committed nowhere follows the others.
+
+        ABS-34, ABS-36, ABS-37, ABS-38, ABS-39.
+        """
+        bound = [it for it in arguments if it.committed is not None] or arguments
+        found = [self.mesh_of("shard_map", it.name, it.value, mesh) for it in bound]
+        if not found:
+            raise ValueError(f"shard_map over {mesh} outside of a program takes its devices from its inputs: got none")
+        return found[0]
+
     def evaluate_shard_map(self, equation: Equation, values: Values) -> Values:
-        """The function on each device's shards, in lockstep."""
+        """The function on each device's shards, in lockstep; which devices those are is of no matter. ABS-01."""
         mesh, ins, outs = (equation.params[name] for name in ("mesh", "ins", "shardings"))
         cut = [sharding.tiles(aval.shape) for sharding, aval in zip(ins, equation.avals, strict=True)]
         shards = [
@@ -315,7 +375,7 @@ def _called(name: str, leaves: Sequence[Any], ahead: int = 1) -> list[tuple[str,
     return [(f"{name}[{i}]" if len(leaves) > 1 else name, ahead) for i in range(len(leaves))]
 
 
-def _over(mesh: Mesh, specs: Any, tree: trees.Tree, name: str) -> list[NamedSharding]:
+def _over(mesh: Mesh | AbstractMesh, specs: Any, tree: trees.Tree, name: str) -> list[NamedSharding]:
     """The shardings that specs mean over a mesh, one for each array of a pytree."""
     found = []
     for spec in trees.spread(specs, tree, name):

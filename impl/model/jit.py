@@ -236,7 +236,7 @@ class Jits(Infos):
         return self.caches.trace.keep(owner, key, replace(program, captured=captured))
 
     def trace_key(self, jitted: Jitted, bound: Bound, args: Sequence[Any], kwargs: dict[str, Any]) -> TraceKey:
-        """All that the trace of a call depends on beside its function."""
+        """All that the trace of a call depends on beside its function: no devices of arguments. ABS-04."""
         options = jitted.options
         given = [*((options.has.called(position), it) for position, it in enumerate(args)), *kwargs.items()]
         return TraceKey(
@@ -416,7 +416,10 @@ class Jits(Infos):
     # --- a lowered text -----------------------------------------------------------------------------------------------
 
     def text(self, lowered: Lowered, dialect: str) -> str:
-        """The declaration of a module for this model's partitioner, with the shardings that the program is told."""
+        """The declaration of a module for this model's partitioner, with the shardings that the program is told.
+
+        ABS-11, ABS-12.
+        """
         if dialect not in ("stablehlo", "hlo"):
             raise ValueError(f"a program has a text as stablehlo or hlo, and not as {dialect!r}")
         if dialect == "hlo":

@@ -89,7 +89,7 @@ class Memories(Agreement):
         MEM-10, MEM-11, MEM-13, MEM-14, MEM-15.
         """
         sharding: Sharding | None = equation.params["sharding"]
-        to = kind if sharding is None else sharding.memory_kind
+        to = kind if sharding is None or sharding.memory_kind is None else sharding.memory_kind
         if to is not None and self.goes(equation, kind or walk.usual, to):
             walk.taken_to.append(to)
         return to
@@ -104,9 +104,9 @@ class Memories(Agreement):
     def kinds_after_jit(self, equation: Equation, kinds: Sequence[Kind], walk: Walk) -> list[Kind]:
         """A jit within: its shardings take what it is given, and what it gives, to their kinds. MEM-06."""
         ins, outs = equation.params["ins"], equation.params["outs"]
-        given = [kind if wanted is None else wanted.memory_kind for wanted, kind in zip(ins, kinds, strict=True)]
+        given = [(wanted and wanted.memory_kind) or kind for wanted, kind in zip(ins, kinds, strict=True)]
         found = self.kinds_after(equation.params["programs"][0], given, walk)
-        results = [kind if wanted is None else wanted.memory_kind for wanted, kind in zip(outs, found, strict=True)]
+        results = [(wanted and wanted.memory_kind) or kind for wanted, kind in zip(outs, found, strict=True)]
         for before, after in zip([*kinds, *found], [*given, *results], strict=True):
             if after is not None and self.goes(equation, before or walk.usual, after):
                 walk.taken_to.append(after)

@@ -144,7 +144,10 @@ class Mesh(Axes):
 
 
 class AbstractMesh(Axes):
-    """The axes of a mesh without devices: what a program can be traced for once and run on many of."""
+    """The axes of a mesh without devices: what a program can be traced for once and run on many of.
+
+    Two with the same axes are equal, whatever kind of device they are of.
+    """
 
     abstract_device: AbstractDevice | None
 
@@ -166,7 +169,6 @@ class AbstractMesh(Axes):
             sizes,
             names,
             types,
-            abstract_device,
             axis_sizes=sizes,
             axis_names=names,
             axis_types=types,

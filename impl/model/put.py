@@ -19,7 +19,7 @@ from .buffers import Buffer, cut, lies_in, room, row_major
 from .contexts import tracing_now
 from .devices import Device
 from .layouts import Format
-from .shardings import NamedSharding, Sharding, SingleDeviceSharding, renumbered
+from .shardings import NamedSharding, Sharding, SingleDeviceSharding, abstract, renumbered
 from .specs import PartitionSpec
 from .words import shown
 
@@ -93,7 +93,13 @@ class Puts(Arrays):
                 raise TypeError(f"{shown(leaf)} stands for an array, and has no value to put")
             else:
                 aval_of(leaf)
-            self.place(leaf, target)
+            place = self.place(leaf, target)
+            if tracing_now() is None and abstract(place.sharding):
+                raise self.nowhere(place.sharding)
+
+    def nowhere(self, sharding: Sharding) -> Exception:
+        """The error that a put outside of a program takes devices, which an abstract mesh has none of."""
+        return ValueError(f"device_put takes a place with devices, and an AbstractMesh has none: got {sharding}")
 
     def check_donated_once(self, leaves: Sequence[Any], rows: Sequence[Row]) -> None:
         """Memory that one leaf donates may be no other leaf's, whatever the order of the leaves. PUT-53, PUT-54."""

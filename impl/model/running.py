@@ -27,7 +27,7 @@ from .meshes import Mesh
 from .operations import OPERATIONS
 from .operators import Functions
 from .programs import Equation, Program, Tracer, UnexpectedTracerError, Var, constant, single, trace
-from .shardings import NamedSharding, Sharding, SingleDeviceSharding
+from .shardings import NamedSharding, Sharding, SingleDeviceSharding, abstract, laid_over
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +128,7 @@ class Programs(Functions, Memories):
                     )
 
     def lower(self, call: Call, home: Side | None) -> Lowered:
-        """Lays down where arguments and results of a program lie; its module may be there already."""
+        """Lays down where arguments and results of a program lie; its module may be there already. ABS-05."""
         key = self.lowering_key(call, home)
         module = self.caches.lowering.get(call.program, key)
         new = module is None
@@ -145,7 +145,7 @@ class Programs(Functions, Memories):
         return replace(lowered, aliases=aliases)
 
     def lowering_key(self, call: Call, home: Side | None) -> LoweringKey:
-        """All that the module of a call's program depends on."""
+        """All that the module of a call's program depends on: no devices. ABS-05, ABS-11."""
         devices, mesh = self.devices_of(home), self.mesh_that_places()
         return LoweringKey(
             tuple(ArgumentForm(form(it.committed), form(it.wanted), it.donated) for it in call.arguments),
@@ -158,7 +158,7 @@ class Programs(Functions, Memories):
         )
 
     def compile(self, lowered: Lowered) -> Lowered:
-        """Compiles a program that is lowered, unless that is there already. DEV-16, DEV-49, DEV-59."""
+        """Compiles a program that is lowered, unless that is there already. DEV-16, DEV-49, DEV-59, ABS-06."""
         key = self.compile_key(lowered)
         executable = self.caches.compilation.get(lowered.module, key)
         if executable is None:
@@ -200,7 +200,7 @@ class Programs(Functions, Memories):
     def feed(self, argument: Argument, home: Side | None) -> np.ndarray:
         """The value of an argument for a call, whole however it is cut; it stays as it is.
 
-        DEV-20, DEV-23, DEV-38, MEM-17, MEM-20.
+        DEV-20, DEV-23, DEV-38, MEM-17, MEM-20, ABS-08, ABS-10.
         """
         if not isinstance(argument.value, Array):
             return constant(argument.value)
@@ -227,17 +227,25 @@ class Programs(Functions, Memories):
 
     def sharding_in(self, argument: Argument, home: Side | None) -> Sharding:
         """How a program takes an argument: as it is wanted, as it lies, or else whole where the program runs."""
-        return argument.wanted or argument.committed or self.everywhere(home)
+        return self.on_devices(argument.wanted or argument.committed or self.everywhere(home), home)
 
     # --- where results lie --------------------------------------------------------------------------------------------
 
     def shardings_out(self, call: Call, home: Side | None) -> tuple[Sharding, ...]:
         """Where results lie: as out_shardings say, as the program says, or else whole where it runs.
 
-        DEV-21, DEV-25, DEV-26, DEV-34.
+        DEV-21, DEV-25, DEV-26, DEV-34, ABS-02, ABS-03, ABS-14.
         """
         found = self.propagated(call.program, [it.wanted or it.committed for it in call.arguments])
-        return tuple([wanted or said or self.everywhere(home) for wanted, said in zip(call.outs, found, strict=True)])
+        lie = [wanted or said or self.everywhere(home) for wanted, said in zip(call.outs, found, strict=True)]
+        return tuple([self.on_devices(it, home) for it in lie])
+
+    def on_devices(self, sharding: Sharding, home: Side | None) -> Sharding:
+        """A sharding over an abstract mesh, on a call's devices in their order; any other is itself. ABS-09, ABS-18."""
+        if not abstract(sharding):
+            return sharding
+        grid = np.array(self.devices_of(home), dtype=object).reshape(sharding.mesh.axis_sizes)
+        return laid_over(Mesh(grid, sharding.mesh.axis_names, sharding.mesh.axis_types), sharding)
 
     def in_their_kinds(self, call: Call, outs: Sequence[Sharding], flow: Flow) -> tuple[Sharding, ...]:
         """Results lie in the kinds that out_shardings name, else in those that they are in. MEM-12, MEM-14, MEM-18."""
@@ -259,7 +267,7 @@ class Programs(Functions, Memories):
         return replicated_over(Mesh(np.array(home.devices, dtype=object), ("devices",)))
 
     def results_commit(self, home: Side | None) -> bool:
-        """Results are bound to their devices where anything in the call was. DEV-25, DEV-26, DEV-28."""
+        """Results are bound to their devices where anything in the call was. DEV-25, DEV-26, DEV-28, ABS-07."""
         return home is not None
 
     def propagated(self, program: Program, ins: Sequence[Sharding | None]) -> list[Sharding | None]:

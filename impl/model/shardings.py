@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from functools import cached_property, lru_cache
-from typing import Any, overload
+from typing import Any, TypeGuard, overload
 
 import numpy as np
 
@@ -244,9 +244,15 @@ def equivalent(one: Sharding, other: Sharding, ndim: int) -> bool:
     return meanings.shared(one, other).equivalent(one, other, ndim)
 
 
-def abstract(sharding: Sharding) -> bool:
+def abstract(sharding: Sharding) -> TypeGuard[NamedSharding]:
     """Whether it is over a mesh without devices."""
     return sharding.abstract
+
+
+def laid_over(mesh: Mesh, sharding: NamedSharding) -> NamedSharding:
+    """The same over another mesh with these axes."""
+    ids = sharding.logical_device_ids
+    return NamedSharding(mesh, sharding.spec, memory_kind=sharding.memory_kind, logical_device_ids=ids)
 
 
 @overload

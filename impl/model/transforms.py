@@ -18,13 +18,15 @@ from .agreement import Argument, Call
 from .arrays import Array
 from .avals import Aval, aval_of, inexact
 from .binding import Bound, bind, listed, name_of
+from .contexts import tracing_now
 from .control import Control
 from .infos import struct
+from .meshes import Mesh
 from .operations import OPERATIONS, whole
 from .operators import Operators
 from .programs import Equation, Program, Var, constant
 from .put import COPY, Row, Target
-from .shardings import NamedSharding, Sharding, SingleDeviceSharding
+from .shardings import NamedSharding, Sharding, SingleDeviceSharding, abstract, laid_over
 from .specs import PartitionSpec
 from .words import function, shown
 
@@ -188,9 +190,16 @@ class Transforms(Control):
         if done.name == "device_put":
             return [self.pull_put(cotangent, done.operands[0].value, done.params)]
         if done.name == "sharding_constraint":
-            return [self.constrain(cotangent, done.params["sharding"])]
+            return [self.pull_constraint(cotangent, done.output.value, done.params["sharding"])]
         row = OPERATIONS[done.name]
         return row.pull(self.apply, cotangent, [it.value for it in done.operands], done.output.value, **done.params)
+
+    def pull_constraint(self, cotangent: Any, output: Any, sharding: Sharding) -> Any:
+        """The transpose of a constraint: the same one, with the devices that it had. ABS-01."""
+        if tracing_now() is None and abstract(sharding):
+            known = isinstance(output, Array) and isinstance(output.sharding, NamedSharding)
+            return self.constrain(cotangent, output.sharding) if known else cotangent
+        return self.constrain(cotangent, sharding)
 
     def pull_put(self, cotangent: Any, x: Any, params: Params) -> Any:
         """The transpose of a put: a put back to where the operand lies. PUT-61, PUT-65, PUT-66, PUT-67."""
@@ -270,7 +279,8 @@ class Transforms(Control):
         if not any(mapped) or name in ANY_RANK:
             return Known(self.perform(name, values, params), any(mapped))
         if name == "sharding_constraint":
-            return Known(self.constrain(values[0], _one_more(params["sharding"])), True)
+            one_more = params | {"sharding": _one_more(params["sharding"])}
+            return Known(self.perform(name, values, one_more), True)
         return Known(OPERATIONS[name].batch(self.apply, values, mapped, **params), True)
 
     def gathered(self, known: Known, size: int, axis: int | None) -> Any:
@@ -372,10 +382,21 @@ class Transforms(Control):
         if name == "device_put":
             return self.perform_put(values[0], params["target"], params["row"])
         if name == "sharding_constraint":
-            return self.constrain(values[0], params["sharding"])
+            within, sharding = params.get("within"), params["sharding"]
+            return self.constrain_within(values[0], sharding) if within else self.constrain(values[0], sharding)
         if name in ("key_data", "wrap_key_data"):
             return getattr(self, name)(*values)
         return self.apply(name, *values, **params)
+
+    def constrain_within(self, x: Any, sharding: Sharding) -> Any:
+        """A constraint within a jit: over an abstract mesh, it is on its operand's devices, if those are as many."""
+        if tracing_now() is not None or not abstract(sharding):
+            return self.constrain(x, sharding)
+        if not isinstance(x, Array) or len(x.sharding.ordered) != sharding.num_devices:
+            return x
+        mesh = sharding.mesh
+        grid = np.array(x.sharding.ordered, dtype=object).reshape(mesh.axis_sizes)
+        return self.constrain(x, laid_over(Mesh(grid, mesh.axis_names, mesh.axis_types), sharding))
 
     def perform_put(self, x: Any, target: Target, row: Row) -> Any:
         """A put does what it does outside, flags and all. PUT-61, PUT-64, PUT-68, PUT-69."""
@@ -393,9 +414,8 @@ def _depending(program: Program, given: Sequence[bool]) -> Iterator[Equation]:
 
 def _within(act: Act) -> Act:
     """The same for operations within a compiled program, where a put gives a result of its own and no more."""
-    return lambda name, operands, params: act(
-        name, operands, params | {"row": COPY} if name == "device_put" else params
-    )
+    given: dict[str, Params] = {"device_put": {"row": COPY}, "sharding_constraint": {"within": True}}
+    return lambda name, operands, params: act(name, operands, params | given.get(name, {}))
 
 
 def _real(aval: Aval) -> bool:

@@ -1,0 +1,416 @@
+"""ABS: constraints and shard_maps over meshes without devices."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from . import arrays
+from .meshes import SIDES
+from .places import Place
+
+ARRAY = "f32_8x8"
+SHAPE = (8, 8)
+WHICH = {(True, True): "both", (True, False): "first", (False, True): "second", (False, False): "neither"}
+"""Which of two sides something holds of."""
+
+# --- programs over an abstract mesh -----------------------------------------------------------------------------------
+
+PAIRS = {
+    "first_last": ("four", "other"),
+    "across": ("four", "across"),
+    "order": ("four", "back"),
+    "squares": ("square", "square_other"),
+}
+"""Two sets of devices, of as many devices, for meshes of the same axes."""
+
+
+def _constrain(jax, x, sharding):
+    return jax.lax.with_sharding_constraint(x, sharding)
+
+
+def _mapped(jax, f, sharding, out):
+    return jax.shard_map(f, mesh=sharding.mesh, in_specs=sharding.spec, out_specs=out)
+
+
+def _summed(jax, sharding):
+    """Each device's part of the sum over the first axis, which all of them have then."""
+    whole = jax.sharding.PartitionSpec()
+    return _mapped(jax, lambda x: jax.lax.psum(x, "x"), sharding, whole)
+
+
+def _scan(jax, sharding):
+    def step(carry, row):
+        return _constrain(jax, carry + row, sharding), row
+
+    return lambda first: jax.lax.scan(step, first, np.ones((1, 8), np.float32))[0]
+
+
+def _scan_map(jax, sharding):
+    add = _mapped(jax, lambda x: x + 1, sharding, sharding.spec)
+    return lambda first: jax.lax.scan(lambda carry, row: (add(carry), row), first, np.ones((1, 8), np.float32))[0]
+
+
+def _cond(jax, sharding):
+    def taken(x):
+        return _constrain(jax, x + 1, sharding)
+
+    return lambda first: jax.lax.cond(first[0, 0] == 0, taken, lambda x: x - 1, first)
+
+
+def _while(jax, sharding):
+    def step(state):
+        return state[0] + 1, _constrain(jax, state[1] + 1, sharding)
+
+    return lambda first: jax.lax.while_loop(lambda state: state[0] < 1, step, (0, first))[1]
+
+
+def _square(jax):
+    """A sharding over an abstract mesh of four devices in a square."""
+    mesh = SIDES["square"].make(jax).mesh.abstract_mesh
+    return jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("y", "x"))
+
+
+FORMS: dict[str, Any] = {
+    "constraint": lambda jax, sharding: lambda first: _constrain(jax, first + 1, sharding),
+    "map": lambda jax, sharding: _mapped(jax, lambda x: x + 1, sharding, sharding.spec),
+    "sum": _summed,
+    "both": lambda jax, sharding: (
+        lambda first: _constrain(jax, _mapped(jax, lambda x: x + 1, sharding, sharding.spec)(first), sharding)
+    ),
+    "shapes": lambda jax, sharding: lambda first: _constrain(jax, _constrain(jax, first + 1, sharding), _square(jax)),
+    "inner": lambda jax, sharding: lambda first: jax.jit(lambda x: _constrain(jax, x + 1, sharding))(first),
+    "inner_map": lambda jax, sharding: (
+        lambda first: jax.jit(_mapped(jax, lambda x: x + 1, sharding, sharding.spec))(first)
+    ),
+    "scan": _scan,
+    "scan_map": _scan_map,
+    "cond": _cond,
+    "while": _while,
+    "grad": lambda jax, sharding: jax.grad(lambda first: (_constrain(jax, first, sharding) * first).sum()),
+    "vmap": lambda jax, sharding: jax.vmap(lambda first: _constrain(jax, first + 1, sharding)),
+    "constant": lambda jax, sharding: lambda first: _constrain(jax, jax.numpy.ones(SHAPE), sharding),
+    "constant_map": lambda jax, sharding: (
+        lambda first: _mapped(jax, lambda x: x + 1, sharding, sharding.spec)(jax.numpy.zeros(SHAPE))
+    ),
+    "constant_beside": lambda jax, sharding: (
+        lambda first: _constrain(jax, jax.numpy.ones(SHAPE), sharding) + 0 * jax.numpy.sum(first)
+    ),
+}
+"""Functions of one array that have something over an abstract mesh in them, which their result comes from."""
+
+
+def _holds(form):
+    """What the result of a form holds."""
+    value = arrays.value(ARRAY)
+    return GIVES.get(form, lambda value: value + 1)(value)
+
+
+GIVES: dict[str, Any] = {
+    "sum": lambda value: value.reshape(4, 2, 8).sum(0),
+    "grad": lambda value: value + value,
+    "constant": np.ones_like,
+    "constant_map": np.ones_like,
+    "constant_beside": np.ones_like,
+}
+
+
+def _asks(form, place):
+    """Where the result of a form is asked to lie, on the devices of a place."""
+    if form == "sum":
+        return Place(place.devices, place.axes)
+    if form == "shapes":
+        return Place(place.devices, SIDES["square"].axes, ("y", "x"))
+    return place
+
+
+def _shape(form):
+    """The shape of the result of a form."""
+    return (2, 8) if form == "sum" else SHAPE
+
+
+def run(jax, see, form, sides):
+    """A function over an abstract mesh is called for two sets of devices in turn, and for the first again."""
+    here, there = SIDES[PAIRS[sides][0]], SIDES[PAIRS[sides][1]]
+    places = [here, there, here]
+    inputs = [_array(jax, place) for place in places]
+    program = jax.jit(see.traced(FORMS[form](jax, _abstract(jax, here))))
+    asked = [_cut(_asks(form, place), _shape(form)) for place in places]
+    results = []
+    done = []
+    try:
+        for x in inputs:
+            see.step("call")
+            done.append(see.redone(lambda x=x: results.append(jax.block_until_ready(program(x)))))
+    except Exception as error:
+        see(refused=_class(see, error), value="none", placed="none", devices="none", sharding="none", committed=False)
+    else:
+        see(refused="no", value=_all([see.same(y, _holds(form)) for y in results]))
+        found = [_placed(y, cut) for y, cut in zip(results, asked, strict=True)]
+        see(placed=_all(found), devices=_all(["elsewhere" if it == "elsewhere" else "there" for it in found]))
+        see(sharding=_all([see.sharding(y)["type"] for y in results]))
+        see(committed=_all([see.committed(y) for y in results]))
+    see(traces=[it["trace"] for it in done])
+    see(lowers=[it["lower"] for it in done])
+    see(compiles=[it["compile"] for it in done])
+
+
+def guest(jax, see, form, side):
+    """A function over an abstract mesh is called for an array on as many devices that is cut in another way."""
+    x = _array(jax, SIDES[side])
+    program = jax.jit(FORMS[form](jax, _abstract(jax, SIDES["four"])))
+    before = _remember(see, [x])
+    see.step("call")
+    try:
+        y = jax.block_until_ready(program(x))
+    except Exception as error:
+        see(refused=_class(see, error), value="none", placed="none")
+    else:
+        see(refused="no", value=see.same(y, _holds(form)))
+        see(placed=_placed(y, _cut(Place(SIDES[side].devices, SIDES["four"].axes, SIDES["four"].spec))))
+    see(inputs=_left(see, [x], before))
+
+
+def text(jax, see, form, sides):
+    """A function over an abstract mesh is lowered for two sets of devices."""
+    here, there = SIDES[PAIRS[sides][0]], SIDES[PAIRS[sides][1]]
+    program = jax.jit(FORMS[form](jax, _abstract(jax, here)))
+    texts = [see.lowered(program, _array(jax, place)) for place in (here, there)]
+    see(texts="same" if texts[0] == texts[1] else "differ")
+    see(partitioner=see.partitioner(texts[0]) is not None)
+    devices = [str(device) for device in jax.devices()] + [repr(device) for device in jax.devices()]
+    see(devices=[word for word in [*devices, "device_ids"] if any(word in text for text in texts)])
+
+
+# --- concrete meshes --------------------------------------------------------------------------------------------------
+
+
+def concrete(jax, see, form, sides):
+    """A function over a mesh with devices is called for an array on them, and for one on others."""
+    here, there = SIDES[PAIRS[sides][0]], SIDES[PAIRS[sides][1]]
+    inputs = [_array(jax, place) for place in (here, there)]
+    program = jax.jit(FORMS[form](jax, here.make(jax)))
+    see.step("call")
+    y = jax.block_until_ready(program(inputs[0]))
+    see(value=see.same(y, _holds(form)), placed=_placed(y, _cut(_asks(form, here))))
+    see.step("other devices")
+    try:
+        jax.block_until_ready(program(inputs[1]))
+    except Exception as error:
+        see(refused=_class(see, error))
+        see(named=WHICH[see.names_devices(error, there.devices), see.names_devices(error, here.devices)])
+    else:
+        see(refused="no", named="neither")
+
+
+TOGETHER = {
+    "abstract_concrete": lambda jax, abstract, concrete: (
+        lambda first: _constrain(jax, _constrain(jax, first + 1, abstract), concrete)
+    ),
+    "concrete_abstract": lambda jax, abstract, concrete: (
+        lambda first: _constrain(jax, _constrain(jax, first + 1, concrete), abstract)
+    ),
+    "map_concrete": lambda jax, abstract, concrete: (
+        lambda first: _constrain(jax, _mapped(jax, lambda x: x + 1, abstract, abstract.spec)(first), concrete)
+    ),
+    "concrete_map": lambda jax, abstract, concrete: (
+        lambda first: _mapped(jax, lambda x: x + 1, abstract, abstract.spec)(_constrain(jax, first, concrete))
+    ),
+}
+"""Programs with an abstract mesh and one with devices; the last one says how the result lies."""
+
+
+def together(jax, see, form, given):
+    """A program names an abstract mesh, and one with devices; its argument lies on those, elsewhere or nowhere."""
+    there = SIDES["other"]
+    x = arrays.value(ARRAY) if given == "numpy" else _array(jax, SIDES[given])
+    call = TOGETHER[form](jax, _abstract(jax, SIDES["four"]), there.make(jax))
+    see.step("call")
+    try:
+        y = jax.block_until_ready(jax.jit(call)(x))
+    except Exception as error:
+        see(refused=_class(see, error), value="none", placed="none")
+    else:
+        see(refused="no", value=see.same(y, _holds(form)), placed=_placed(y, _cut(there)))
+
+
+# --- operations on their own ------------------------------------------------------------------------------------------
+
+ACTS = {
+    "constraint": lambda jax, sharding: lambda x: _constrain(jax, x, sharding),
+    "map": lambda jax, sharding: _mapped(jax, lambda x: x * 1, sharding, sharding.spec),
+}
+
+
+def eager(jax, see, act, side):
+    """A constraint or a shard_map over an abstract mesh takes the devices of an array, outside of any jit."""
+    place = SIDES[side]
+    x = _array(jax, place)
+    axes = SIDES["square" if len(place.axes) == 2 else "four"]
+    call = ACTS[act](jax, _abstract(jax, axes))
+    before = _remember(see, [x])
+    see.step("call")
+    y = jax.block_until_ready(call(x))
+    see(value=see.same(y, arrays.value(ARRAY)))
+    see(placed=_placed(y, _cut(Place(place.devices, axes.axes, axes.spec))))
+    see(sharding=see.sharding(y)["type"], committed=see.committed(y))
+    see(inputs=_left(see, [x], before))
+
+
+INPUTS = {
+    "two": lambda jax: _array(jax, SIDES["two"]),
+    "eight": lambda jax: _array(jax, SIDES["eight"]),
+    "square": lambda jax: _array(jax, SIDES["square"]),
+    "renamed": lambda jax: _array(jax, SIDES["renamed"]),
+    "dev0": lambda jax: _array(jax, SIDES["dev0"]),
+    "free": lambda jax: jax.block_until_ready(jax.device_put(arrays.value(ARRAY))),
+    "numpy": lambda jax: arrays.value(ARRAY),
+}
+"""Inputs that have no mesh of the axes that an abstract mesh has, four of them in a line."""
+
+WORDS = {
+    "dev0": ("NamedSharding", "SingleDeviceSharding"),
+    "free": ("NamedSharding", "SingleDeviceSharding"),
+    "numpy": ("Array", "ndarray"),
+}
+"""What a message asks for in the place of an input without a mesh, and what it calls that."""
+
+
+def misuse(jax, see, act, given):
+    """A constraint or a shard_map over an abstract mesh, outside of any jit, is given an input with no such mesh."""
+    x = INPUTS[given](jax)
+    call = ACTS[act](jax, _abstract(jax, SIDES["four"]))
+    lying = [] if given == "numpy" else [x]
+    before = _remember(see, lying)
+    compiled = see.compiled()
+    see.step("call")
+    try:
+        jax.block_until_ready(call(x))
+    except Exception as error:
+        see(accepted=False, refused=_class(see, error))
+        see(abstract=see.named(error, ["AbstractMesh"]) != [])
+        if given in WORDS:
+            see(asks=see.named(error, WORDS[given][:1]) != [], told=see.named(error, WORDS[given][1:]) != [])
+        else:
+            see(axes=WHICH[see.shows_axes(error, SIDES[given].axes), see.shows_axes(error, SIDES["four"].axes)])
+    else:
+        see(accepted=True, refused="no", abstract=False, asks=False, told=False, axes="neither")
+    see(compiled=see.compiled() - compiled)
+    see(inputs=_left(see, lying, before))
+
+
+SECONDS = {
+    "other": lambda jax: _array(jax, SIDES["other"]),
+    "back": lambda jax: _array(jax, SIDES["back"]),
+    "across": lambda jax: _array(jax, SIDES["across"]),
+    "square": lambda jax: _array(jax, SIDES["square"]),
+    "renamed": lambda jax: _array(jax, SIDES["renamed"]),
+    "two": lambda jax: _array(jax, SIDES["two"]),
+    "dev0": lambda jax: _array(jax, SIDES["dev0"]),
+    "free": lambda jax: jax.block_until_ready(jax.device_put(arrays.value(ARRAY))),
+    "numpy": lambda jax: arrays.value(ARRAY),
+}
+"""The other input of a shard_map, whose first one lies on the first four devices."""
+
+
+def pair(jax, see, given, turn):
+    """A shard_map of two inputs over an abstract mesh, outside of any jit: one fits, and the other is in question."""
+    mesh, spec = _abstract(jax, SIDES["four"]).mesh, _abstract(jax, SIDES["four"]).spec
+    call = jax.shard_map(lambda x, y: x + y, mesh=mesh, in_specs=(spec, spec), out_specs=spec)
+    x, y = _array(jax, SIDES["four"]), SECONDS[given](jax)
+    lying = [x] if given == "numpy" else [x, y]
+    before = _remember(see, lying)
+    compiled = see.compiled()
+    see.step("call")
+    try:
+        z = jax.block_until_ready(call(x, y) if turn == "last" else call(y, x))
+    except Exception as error:
+        see(accepted=False, refused=_class(see, error), value="none", placed="none")
+        see(argument=see.names_argument(error, *(("y", 1) if turn == "last" else ("x", 0))))
+        given_devices = SIDES[given].devices if given in SIDES else ()
+        see(named=WHICH[see.names_devices(error, SIDES["four"].devices), see.names_devices(error, given_devices)])
+        see(compiled=see.compiled() - compiled)
+    else:
+        see(accepted=True, refused="no", argument=False, named="neither", compiled=see.compiled() - compiled)
+        see(value=see.same(z, arrays.value(ARRAY) + arrays.value(ARRAY)), placed=_placed(z, _cut(SIDES["four"])))
+    see(inputs=_left(see, lying, before))
+
+
+# --- helpers ----------------------------------------------------------------------------------------------------------
+
+
+def _array(jax, place):
+    """A fresh array that lies there, its transfer done."""
+    return jax.block_until_ready(jax.device_put(arrays.value(ARRAY), place.make(jax)))
+
+
+def _abstract(jax, place):
+    """The sharding of a place over its mesh without the devices."""
+    sharding = place.make(jax)
+    return jax.sharding.NamedSharding(sharding.mesh.abstract_mesh, sharding.spec)
+
+
+def _placed(y, asked):
+    """How an array lies, beside how it is asked to: "asked", "cut" otherwise on the same devices, or "elsewhere"."""
+    lies = {
+        shard.device.id: [it.indices(size)[:2] for it, size in zip(shard.index, y.shape, strict=True)]
+        for shard in y.addressable_shards
+    }
+    if lies == asked:
+        return "asked"
+    return "cut" if sorted(lies) == sorted(asked) else "elsewhere"
+
+
+def _cut(place, shape=SHAPE):
+    """What each device of a place holds of an array: from where to where, in each dimension."""
+    held = {}
+    for number, device in enumerate(place.devices):
+        at = _coordinates(place.axes, number)
+        found = []
+        for dimension, size in enumerate(shape):
+            part = place.spec[dimension] if dimension < len(place.spec) else ()
+            cutting = () if part is None else (part,) if isinstance(part, str) else part
+            count, index = 1, 0
+            for axis in cutting:
+                count, index = count * dict(place.axes)[axis], index * dict(place.axes)[axis] + at[axis]
+            found.append((size // count * index, size // count * (index + 1)))
+        held[device] = found
+    return held
+
+
+def _coordinates(axes, number):
+    """Where a device stands along each axis of a mesh, by its number in the mesh."""
+    return {
+        name: number // math.prod(size for _, size in axes[position + 1 :]) % own
+        for position, (name, own) in enumerate(axes)
+    }
+
+
+def _remember(see, xs):
+    """Where arrays lie."""
+    return [(see.sharding(x), see.committed(x), see.spans(x)) for x in xs]
+
+
+def _left(see, xs, before):
+    """What became of the arrays remembered: "untouched", "moved", or as `see.state` says it."""
+    states = {see.state(x, arrays.value(ARRAY)) for x in xs} - {"intact"}
+    moved = not states and _remember(see, xs) != before
+    return " ".join(sorted(states)) or ("moved" if moved else "untouched")
+
+
+INTERNAL = ("INVALID_ARGUMENT", "FAILED_PRECONDITION", "UNIMPLEMENTED", "NOT_FOUND", "INTERNAL:", "Check failed")
+"""What errors of the compiler and the runtime say, whatever class they come as."""
+
+
+def _class(see, error):
+    """Whose error it is: the user's, by its class, or an internal one by its name."""
+    if see.named(error, INTERNAL):
+        return "internal"
+    return "user" if type(error).__name__ in ("ValueError", "TypeError") else type(error).__name__
+
+
+def _all(seen):
+    """What all are, or "differs"."""
+    return seen[0] if all(it == seen[0] for it in seen) else "differs"
