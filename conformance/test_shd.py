@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
+from typing import Any
 
 from conformance.kit import Case, every, judge
-from conformance.probes.shardings import ALL, GROUPS, MORE, RANKS, partners
+from conformance.probes.shardings import ALL, GROUPS, MORE, RANKS, SHAPES, Lay, counts, partners, tiles
+from conformance.probes.shd import ASKED, COPIES, LONGER, MISTAKES, SPECS, SPELLED, UNEVEN
 
 
 def group_of(name: str) -> str:
@@ -38,7 +41,7 @@ class Compare(Case):  # 2-square_x.y-base
     @property
     def meets(self) -> str:
         """Every relation that the sharding has to one of those that it is compared with."""
-        return "-".join(sorted({relation for _, _, relation in partners(self.rank, self.sharding, self.against)}))
+        return "-".join(sorted({it[1] for it in partners(self.rank, self.sharding, self.against)}))
 
 
 NAMES = list(dict.fromkeys(name for rank in RANKS for name in ALL[rank]))
@@ -68,6 +71,200 @@ class Relate(Case):  # 2-positional
 relations = every(Relate, rank=RANKS, group=("base", *GROUPS)).where(lambda c: c.group == "base" or c.rank == 2)
 test_relations = judge(probe="shd.relate", cases=relations)
 
+# --- asked what they are ----------------------------------------------------------------------------------------------
+
+
+class Laid(Case):
+    """A case of one sharding."""
+
+    rank: int
+    sharding: str
+
+    @property
+    def lay(self) -> Lay:
+        return ALL[self.rank][self.sharding]
+
+    @property
+    def form(self) -> str:
+        return self.lay.form
+
+    @property
+    def devices(self) -> int:
+        return 1 + max(self.lay.devices)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return needed(group_of(self.sharding))
+
+    @property
+    def ids(self) -> list[int]:
+        return sorted(self.lay.devices)
+
+    @property
+    def ordered(self) -> list[int]:
+        return list(self.lay.devices)
+
+    @property
+    def count(self) -> int:
+        return len(self.lay.devices)
+
+    @property
+    def shard(self) -> list[int]:
+        """The shape of a tile."""
+        return [size // n for size, n in zip(SHAPES[self.rank], counts(self.lay, self.rank), strict=True)]
+
+    @property
+    def parts(self) -> list[Any]:
+        """What each device holds: first and last of each dimension."""
+        held = {
+            id: [[at * size, (at + 1) * size] for at, size in zip(tile, self.shard, strict=True)]
+            for id, tile in zip(self.lay.devices, tiles(self.lay, self.rank), strict=True)
+        }
+        return [[id, held[id]] for id in sorted(held)]
+
+    @property
+    def replicated(self) -> bool:
+        """Whether there is one tile."""
+        return prod(counts(self.lay, self.rank)) == 1
+
+
+@dataclass(frozen=True)
+class Tell(Laid):  # 2-square_x.y
+    rank: int
+    sharding: str
+
+    @property
+    def memory(self) -> str:
+        return "default" if self.lay.kind in ("", "device") else self.lay.kind
+
+
+TOLD = ("square", "turned", "back", "long", "thin", "flat", "two", "one5", "dev5")
+tellings = every(Tell, rank=RANKS, sharding=NAMES).where(
+    lambda c: (
+        c.sharding in ALL[c.rank]
+        and (
+            c.sharding.partition("_")[0] in TOLD
+            or group_of(c.sharding) in ("positional", "gspmd", "pinned_host", "device")
+        )
+    )
+)
+test_tellings = judge(probe="shd.tell", cases=tellings)
+
+
+@dataclass(frozen=True)
+class Move(Laid):  # 2-square_x.y-pinned_host
+    rank: int
+    sharding: str
+    into: str
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return (*super().needs, f"memory.{self.into}")
+
+
+SOME = ("square_whole", "square_x.y", "back_xy", "thin_x", "dev1", "positional_line_2x1", "gspmd_line", "device_dev0")
+moves = every(Move, rank=(2,), sharding=SOME, into=("pinned_host", "unpinned_host"))
+test_moves = judge(probe="shd.move", cases=moves)
+
+
+# --- what cannot be ---------------------------------------------------------------------------------------------------
+
+
+class Four(Case):
+    """A case of four devices."""
+
+    @property
+    def devices(self) -> int:
+        return 4
+
+
+@dataclass(frozen=True)
+class Divide(Four):  # second-map
+    uneven: str
+    asked: str
+
+
+uneven = every(Divide, uneven=UNEVEN, asked=("shard_shape", "map", "put", "in", "out"))
+test_uneven = judge(probe="shd.divide", cases=uneven)
+
+
+@dataclass(frozen=True)
+class Outreach(Four):  # second_one-equivalent
+    longer: str
+    asked: str
+
+
+outreaching = every(Outreach, longer=LONGER, asked=ASKED)
+test_outreaching = judge(probe="shd.outreach", cases=outreaching)
+
+
+@dataclass(frozen=True)
+class Mistaken(Four):  # repeated_apart
+    mistake: str
+
+
+mistakes = every(Mistaken, mistake=MISTAKES)
+test_mistakes = judge(probe="shd.mistake", cases=mistakes)
+
+
+# --- written, copied, shown -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Spell(Four):  # group_second
+    spelled: str
+
+
+spellings = every(Spell, spelled=SPELLED)
+test_spellings = judge(probe="shd.spell", cases=spellings)
+
+
+@dataclass(frozen=True)
+class Copied(Laid):  # 2-square_x.y-pickle
+    rank: int
+    sharding: str
+    how: str
+
+
+KEPT = ("square_whole", "square_x.y", "back_xy", "dev1", "positional_line_2x1", "gspmd_line", "abstract_x.y")
+copies = every(Copied, rank=(2,), sharding=(*KEPT, "pinned_host_square_x.y", "pinned_host_dev0"), how=COPIES)
+test_copies = judge(probe="shd.duplicate", cases=copies)
+
+
+@dataclass(frozen=True)
+class SpecCopied(Case):  # open-pickle
+    spec: str
+    how: str
+
+    @property
+    def open(self) -> list[bool]:
+        return [part == "?" for part in SPECS[self.spec]]
+
+
+spec_copies = every(SpecCopied, spec=SPECS, how=COPIES)
+test_spec_copies = judge(probe="shd.duplicate_spec", cases=spec_copies)
+
+
+@dataclass(frozen=True)
+class Shown(Laid):  # 2-square_x.y
+    rank: int
+    sharding: str
+
+    @property
+    def kind(self) -> str:
+        return self.lay.kind
+
+
+shown = every(
+    Shown,
+    rank=(2,),
+    sharding=(
+        *("square_whole", "square_x.y", "square_xy", "square_x.-", "square_-.x", "back_y", "long_yx", "thin_x.y"),
+        *("dev0", "dev5", "abstract_x.y", "abstract_-.xy", "pinned_host_square_x.y", "pinned_host_dev0"),
+    ),
+)
+test_shown = judge(probe="shd.show", cases=shown)
+
 REVIEWED = {
     "SHD-01": "9563eafd",
     "SHD-02": "ca0024bc",
@@ -84,4 +281,30 @@ REVIEWED = {
     "SHD-13": "ca596bc5",
     "SHD-14": "6cae9883",
     "SHD-15": "2ceab95b",
+    "SHD-16": "e77aca2a",
+    "SHD-17": "8cf9fc9a",
+    "SHD-18": "f7e13df1",
+    "SHD-19": "d450f167",
+    "SHD-20": "5c6a3a67",
+    "SHD-21": "6fe239fd",
+    "SHD-22": "78b57dd5",
+    "SHD-24": "40047e57",
+    "SHD-25": "a0787e64",
+    "SHD-26": "671fdac1",
+    "SHD-27": "9d05f6c6",
+    "SHD-28": "ad6c8ad5",
+    "SHD-29": "2a986d56",
+    "SHD-30": "ce5a7170",
+    "SHD-31": "301e7e8b",
+    "SHD-32": "2c72a7ef",
+    "SHD-33": "c6f1c17e",
+    "SHD-34": "bbcc7ebb",
+    "SHD-35": "e71617a3",
+    "SHD-36": "bbb0db5f",
+    "SHD-38": "be0aff79",
+    "SHD-39": "d7a67dab",
+    "SHD-40": "6455aed8",
+    "SHD-41": "a1733b48",
+    "SHD-42": "384b6450",
+    "SHD-43": "b9eb6d23",
 }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from itertools import product
 from math import prod
 from typing import Any
@@ -28,12 +28,17 @@ class Lay:
     kind: str = ""
 
     @property
-    def written(self):
+    def parts(self) -> tuple[Any, ...]:
+        """What `make` takes."""
+        return self.form, self.devices, self.axes, self.spec, self.kind
+
+    @property
+    def written(self) -> str:
         """The spec for an id: x.y is two dimensions, xy is one that both axes cut, - one that is whole."""
         return ".".join(written(part) for part in self.spec) or "whole"
 
 
-def written(part) -> str:
+def written(part: Any) -> str:
     """A part of a spec in letters."""
     if part is None:
         return "-"
@@ -61,7 +66,7 @@ MESHES = {
 }
 """Devices in their order, and the axes of a mesh over them."""
 
-SPELLINGS = {
+SPELLINGS: dict[int, list[tuple[Any, ...]]] = {
     1: [(None,), (("x",),), ((),)],
     2: [(None,), (None, None), ("x", None), (("x",), None), ("x", ("y",)), ((), "y")],
     3: [("x", None, None), (("x",), "y", None), (None, None, None)],
@@ -69,7 +74,7 @@ SPELLINGS = {
 """Other ways to write specs, by rank: what follows the last axis left away or not, an axis alone or in a tuple."""
 
 
-def placements(axes, rank):
+def placements(axes: Any, rank: int) -> list[tuple[Any, ...]]:
     """Every way to cut arrays of a rank by some of two axes, or of one: as specs that end with their last axis."""
     names = [name for name, _ in axes]
     found = []
@@ -86,7 +91,7 @@ def placements(axes, rank):
     return found
 
 
-def _named(rank):
+def _named(rank: int) -> Iterator[tuple[str, Lay]]:
     """Those over meshes: everywhere, what a spec can say; at rank 3 over some of the meshes."""
     for mesh, (devices, axes) in MESHES.items():
         if rank < 3 or mesh in ("square", "line", "back"):
@@ -96,7 +101,7 @@ def _named(rank):
                 yield f"{mesh}_{lay.written}", lay
 
 
-def _others(group):
+def _others(group: str) -> Iterator[tuple[str, Lay]]:
     """Shardings of arrays of rank 2, of a class or in a kind of memory that not every JAX has."""
     if group == "positional":
         for name, devices, sizes in (
@@ -144,34 +149,34 @@ GROUPS = {
 MORE = {group: {f"{group}_{name}": lay for name, lay in _others(group)} for group in GROUPS}
 """These by their group."""
 
-ALL = {
+ALL: dict[int, dict[str, Lay]] = {
     rank: {**BASE[rank], **({k: v for group in GROUPS for k, v in MORE[group].items()} if rank == 2 else {})}
     for rank in RANKS
 }
 """All by rank and name."""
 
 
-def make(jax, lay):
+def make(jax: Any, form: str, ids: Any, axes: Any, spec: Any, kind: str) -> Any:
     """The sharding."""
-    devices = [jax.devices()[id] for id in lay.devices]
-    memory = {"memory_kind": lay.kind} if lay.kind else {}
-    if lay.form == "single":
+    devices = [jax.devices()[id] for id in ids]
+    memory = {"memory_kind": kind} if kind else {}
+    if form == "single":
         return jax.sharding.SingleDeviceSharding(devices[0], **memory)
-    if lay.form == "gspmd":
+    if form == "gspmd":
         return jax.sharding.GSPMDSharding.get_replicated(devices)
-    if lay.form == "positional":
-        grid = jax.sharding.PositionalSharding(devices).reshape(*lay.spec, -1)
+    if form == "positional":
+        grid = jax.sharding.PositionalSharding(devices).reshape(*spec, -1)
         return grid.replicate(-1, keepdims=False)
-    mesh = jax.sharding.Mesh(np.array(devices).reshape([size for _, size in lay.axes]), [name for name, _ in lay.axes])
+    mesh = jax.sharding.Mesh(np.array(devices).reshape([size for _, size in axes]), [name for name, _ in axes])
     free = jax.sharding.PartitionSpec.UNCONSTRAINED
-    spec = jax.sharding.PartitionSpec(*[free if part == "?" else part for part in lay.spec])
-    return jax.sharding.NamedSharding(mesh.abstract_mesh if lay.form == "abstract" else mesh, spec, **memory)
+    spec_of = jax.sharding.PartitionSpec(*[free if part == "?" else part for part in spec])
+    return jax.sharding.NamedSharding(mesh.abstract_mesh if form == "abstract" else mesh, spec_of, **memory)
 
 
 # --- what they mean, from the data alone ------------------------------------------------------------------------------
 
 
-def counts(lay, rank):
+def counts(lay: Lay, rank: int) -> list[int]:
     """Into how many tiles each dimension of an array is cut."""
     if lay.form in ("single", "gspmd"):
         return [1] * rank
@@ -181,7 +186,7 @@ def counts(lay, rank):
     return [prod(sizes[axis] for axis in axes(lay, dimension)) for dimension in range(rank)]
 
 
-def axes(lay, dimension):
+def axes(lay: Lay, dimension: int) -> tuple[Any, ...]:
     """The axes that cut a dimension."""
     part = lay.spec[dimension] if dimension < len(lay.spec) else None
     if part is None or part == "?":
@@ -189,7 +194,7 @@ def axes(lay, dimension):
     return part if isinstance(part, tuple) else (part,)
 
 
-def tiles(lay, rank):
+def tiles(lay: Lay, rank: int) -> list[list[int]]:
     """For each device, in the sharding's order, which tile it holds: a number for each dimension."""
     if lay.form in ("single", "gspmd"):
         return [[0] * rank for _ in lay.devices]
@@ -211,34 +216,36 @@ def tiles(lay, rank):
     return found
 
 
-def alike(one, other, rank):
-    """Whether arrays of a rank are cut alike, whatever they lie on."""
-    return counts(one, rank) == counts(other, rank) and tiles(one, rank) == tiles(other, rank)
+MEANT = {
+    rank: {
+        name: (lay.form == "abstract", lay.devices, lay.kind == "pinned_host", counts(lay, rank), tiles(lay, rank))
+        for name, lay in lays.items()
+    }
+    for rank, lays in ALL.items()
+}
+"""What a sharding of arrays of a rank means: whether it lacks devices, these in order, its memory, and its tiles."""
 
 
-def relation(one, other, rank):
-    """How two shardings compare: by the first of these in which they differ, or "alike"."""
-    if (one.form == "abstract") != (other.form == "abstract"):
+def relation(one: Any, other: Any) -> str:
+    """How two meanings compare: by the first thing in which they differ, or "alike"."""
+    if one[0] != other[0]:
         return "abstract"
-    if set(one.devices) != set(other.devices):
+    if set(one[1]) != set(other[1]):
         return "devices"
-    if one.devices != other.devices:
+    if one[1] != other[1]:
         return "order"
-    if (one.kind == "pinned_host") != (other.kind == "pinned_host"):
+    if one[2] != other[2]:
         return "kind"
-    return "alike" if alike(one, other, rank) else "cut"
+    return "alike" if one[3:] == other[3:] else "cut"
 
 
-@cache
-def partners(rank, name, against):
+def partners(rank: int, name: str, against: str) -> list[tuple[Any, ...]]:
     """The shardings of a group, each with its name and how it compares with one."""
-    group = BASE[rank] if against == "base" else MORE[against]
-    return tuple((other, lay, relation(ALL[rank][name], lay, rank)) for other, lay in group.items())
+    group, meant = BASE[rank] if against == "base" else MORE[against], MEANT[rank]
+    return [(other, relation(meant[name], meant[other]), *lay.parts) for other, lay in group.items()]
 
 
-@cache
-def gathered(rank, group):
+def gathered(rank: int, group: str) -> list[tuple[Any, ...]]:
     """A group and some of those that every JAX has; or all of these, where it is theirs."""
-    if group == "base":
-        return tuple(BASE[rank].items())
-    return (*list(BASE[rank].items())[::3], *MORE[group].items())
+    lays = BASE[rank] if group == "base" else {**dict(list(BASE[rank].items())[::3]), **MORE[group]}
+    return [(name, *lay.parts) for name, lay in lays.items()]

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 
 from .places import FOUR, SQUARE
-from .shardings import ALL, SHAPES, Lay, gathered, make, partners
+from .shardings import ALL, SHAPES, gathered, make, partners
 
 # --- compared with each other -----------------------------------------------------------------------------------------
 
 
 def compare(jax, see, rank, sharding, against):
     """A sharding beside each of a group: which are called equivalent, and equal, without being alike."""
-    mine = make(jax, ALL[rank][sharding])
-    twin = make(jax, ALL[rank][sharding])
+    mine = make(jax, *ALL[rank][sharding].parts)
+    twin = make(jax, *ALL[rank][sharding].parts)
     see(twin=[mine == twin, mine != twin], twin_hash=hash(mine) == hash(twin))
     see(reflexive=_answer(mine, mine, rank) is True and _answer(mine, twin, rank) is True)
     apart, taken, refused, onesided = [], [], [], []
     equal, hashed, contrary = [], [], []
-    for name, lay, relation in partners(rank, sharding, against):
-        other = make(jax, lay)
+    for name, relation, form, devices, axes, spec, kind in partners(rank, sharding, against):
+        other = make(jax, form, devices, axes, spec, kind)
         if mine == other and relation != "alike":
             equal.append(name)
         if mine == other and hash(mine) != hash(other):
@@ -28,7 +31,7 @@ def compare(jax, see, rank, sharding, against):
             contrary.append(name)
         forth, back = _answer(mine, other, rank), _answer(other, mine, rank)
         if "raised" in (forth, back):
-            refused.append(lay.form)
+            refused.append(form)
         else:
             if forth != back:
                 onesided.append(name)
@@ -46,11 +49,11 @@ def compare(jax, see, rank, sharding, against):
 
 def relate(jax, see, rank, group):
     """Every two of a group and of those that all JAX have: what is equivalent to one of two is so to the other."""
-    named = list(gathered(rank, group))
-    made = [make(jax, lay) for _, lay in named]
+    named = gathered(rank, group)
+    made = [make(jax, form, devices, axes, spec, kind) for _, form, devices, axes, spec, kind in named]
     same = np.array([[_answer(one, other, rank) is True for other in made] for one in made])
     equal = np.array([[one == other for other in made] for one in made])
-    see(intransitive=_broken(same, [name for name, _ in named]), unequal=_broken(equal, [name for name, _ in named]))
+    see(intransitive=_broken(same, [it[0] for it in named]), unequal=_broken(equal, [it[0] for it in named]))
 
 
 def _broken(holds, names):
@@ -73,7 +76,7 @@ def _answer(one, other, rank):
 def tell(jax, see, rank, sharding):
     """What a sharding says of itself and of how it cuts an array."""
     shape = SHAPES[rank]
-    asked = make(jax, ALL[rank][sharding])
+    asked = make(jax, *ALL[rank][sharding].parts)
     see(shard=list(asked.shard_shape(shape)))
     see(parts=_parts(asked.devices_indices_map(shape), shape))
     see(parts_here=_parts(asked.addressable_devices_indices_map(shape), shape))
@@ -93,17 +96,17 @@ def _parts(indices, shape):
     return [[id, held[id]] for id in sorted(held)]
 
 
-def move(jax, see, rank, sharding, kind):
+def move(jax, see, rank, sharding, into):
     """The same sharding in another kind of memory; the first stays as it was."""
     shape = SHAPES[rank]
-    first = make(jax, ALL[rank][sharding])
-    moved = first.with_memory_kind(kind)
+    first = make(jax, *ALL[rank][sharding].parts)
+    moved = first.with_memory_kind(into)
     see(kind=moved.memory_kind, type=type(moved) is type(first))
     see(
         parts=_parts(moved.devices_indices_map(shape), shape),
         devices=[it.id for it in moved.devices_indices_map(shape)],
     )
-    see(left=first == make(jax, ALL[rank][sharding]), back=moved.with_memory_kind(first.memory_kind) == first)
+    see(left=first == make(jax, *ALL[rank][sharding].parts), back=moved.with_memory_kind(first.memory_kind) == first)
 
 
 # --- what cannot be ---------------------------------------------------------------------------------------------------
@@ -125,7 +128,7 @@ ASKED = {
     "in": lambda jax, asked, shape: jax.jit(lambda x: x, in_shardings=asked).lower(np.zeros(shape, np.float32)),
     "out": lambda jax, asked, shape: jax.jit(lambda x: x, out_shardings=asked).lower(np.zeros(shape, np.float32)),
     "equivalent": lambda jax, asked, shape: asked.is_equivalent_to(
-        make(jax, Lay("named", (0, 1, 2, 3), SQUARE, ())), len(shape)
+        make(jax, "named", FOUR, SQUARE, (), ""), len(shape)
     ),
 }
 """How a sharding is asked to cut a shape."""
@@ -134,7 +137,7 @@ ASKED = {
 def divide(jax, see, uneven, asked):
     """A shape that cannot be cut evenly."""
     spec, shape = UNEVEN[uneven]
-    sharding = make(jax, Lay("named", FOUR, SQUARE, spec))
+    sharding = make(jax, "named", FOUR, SQUARE, spec, "")
     see.step("ask")
     try:
         ASKED[asked](jax, sharding, shape)
@@ -165,7 +168,7 @@ LONGER = {
 def outreach(jax, see, longer, asked):
     """A spec is for arrays of more dimensions than the one that it is asked to cut."""
     spec, shape = LONGER[longer]
-    sharding = make(jax, Lay("named", FOUR, SQUARE, spec))
+    sharding = make(jax, "named", FOUR, SQUARE, spec, "")
     see.step("ask")
     try:
         ASKED[asked](jax, sharding, shape)
@@ -213,7 +216,6 @@ MISTAKES = {
     "mesh_none": (lambda jax: jax.sharding.NamedSharding(None, jax.sharding.PartitionSpec("x")), ()),
     "spec_string": (lambda jax: _wrong(jax, "x"), ()),
     "spec_tuple": (lambda jax: _wrong(jax, ("x",)), ()),
-    "spec_none": (lambda jax: _wrong(jax, None), ()),
     "memory": (lambda jax: _wrong(jax, jax.sharding.PartitionSpec("x"), memory_kind="shelf"), ("shelf",)),
     "memory_single": (lambda jax: jax.sharding.SingleDeviceSharding(jax.devices()[0], memory_kind="shelf"), ("shelf",)),
     "memory_move": (lambda jax: _wrong(jax, jax.sharding.PartitionSpec("x")).with_memory_kind("shelf"), ("shelf",)),
@@ -249,3 +251,79 @@ def _class(error):
         if isinstance(error, kind):
             return kind.__name__
     return type(error).__name__
+
+
+# --- written, copied, shown -------------------------------------------------------------------------------------------
+
+SPELLED = {
+    "group": (("x",), (("x",),)),
+    "group_second": ((None, "x"), (None, ("x",))),
+    "group_both": (("x", "y"), (("x",), ("y",))),
+    "nothing": ((None, "x"), ((), "x")),
+    "longer": (("x",), ("x", None)),
+    "longer_whole": ((), (None,)),
+    "longest": ((None, "y"), (None, "y", None, None)),
+}
+"""Two ways to write a spec: an axis alone and as a group, None and as an empty group, and with Nones after it."""
+
+
+def spell(jax, see, spelled):
+    """A spec written in two ways."""
+    one, other = SPELLED[spelled]
+    specs = [jax.sharding.PartitionSpec(*spec) for spec in (one, other)]
+    see(spec=_equal(specs[0], specs[1]))
+    see(sharding=_equal(make(jax, "named", FOUR, SQUARE, one, ""), make(jax, "named", FOUR, SQUARE, other, "")))
+
+
+def _equal(one, other):
+    """Whether two are equal, both ways round, and then have one hash."""
+    if (one == other) != (other == one):
+        return "one way"
+    if one != other:
+        return "no"
+    return "yes" if hash(one) == hash(other) else "with other hashes"
+
+
+COPIES = {
+    "copy": lambda it: copy.copy(it),
+    "deep": lambda it: copy.deepcopy(it),
+    "pickle": lambda it: pickle.loads(pickle.dumps(it)),
+}
+"""How a value is made from another."""
+
+
+def duplicate(jax, see, rank, sharding, how):
+    """A sharding is copied or pickled."""
+    first = make(jax, *ALL[rank][sharding].parts)
+    try:
+        second = COPIES[how](first)
+    except Exception as error:
+        see(copy=_class(error))
+    else:
+        see(copy=_equal(first, second) if type(first) is type(second) else type(second).__name__)
+
+
+SPECS = {
+    "none": (),
+    "axes": ("x", None, ("y", "z")),
+    "open": ("?", "x"),
+    "numbers": (1, "x"),
+}
+"""Specs to be copied; "?" is a dimension that is left to the partitioner."""
+
+
+def duplicate_spec(jax, see, spec, how):
+    """A spec is copied or pickled, a dimension that is left to the partitioner with it."""
+    free = jax.sharding.PartitionSpec.UNCONSTRAINED
+    first = jax.sharding.PartitionSpec(*[free if part == "?" else part for part in SPECS[spec]])
+    second = COPIES[how](first)
+    see(copy=_equal(first, second), open=[part is free for part in second])
+
+
+def show(jax, see, rank, sharding):
+    """A sharding as it is printed."""
+    lay = ALL[rank][sharding]
+    text = repr(make(jax, *lay.parts))
+    spec = [part[0] if isinstance(part, tuple) and len(part) == 1 else part for part in lay.spec]
+    see(spec=see.names_spec(text, spec), axes=see.names_axes(text, lay.axes))
+    see(device=f"id={lay.devices[0]})" in text or f":{lay.devices[0]}" in text, kind="pinned_host" in text)

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from itertools import count
+from typing import cast
 
-from impl.model.devices import KINDS
+from impl.model.devices import KINDS, Device
+from impl.model.meanings import S
+from impl.model.meshes import Axes
 from impl.model.model import Model
-from impl.model.shardings import NamedSharding, Sharding, SingleDeviceSharding
+from impl.model.shardings import Index, NamedSharding, Shape, Sharding, SingleDeviceSharding
+from impl.model.specs import UNCONSTRAINED, PartitionSpec
 
 from . import fault
 
@@ -172,3 +176,254 @@ class DeviceAndMeshAreEqual(Model):
 
     def equal(self, one: Sharding, other: Sharding) -> bool:
         return super().equal(one, other) or one_device(one, other) or one_device(other, one)
+
+
+# --- asked what they are ----------------------------------------------------------------------------------------------
+
+
+@fault("SHD-16")
+class LastDimensionIsWhole(Model):
+    """The shape of a shard has the last of three dimensions whole."""
+
+    def shard_shape(self, sharding: Sharding, shape: Shape) -> Shape:
+        sizes = super().shard_shape(sharding, shape)
+        return (*sizes[:-1], shape[-1]) if len(shape) == 3 else sizes
+
+
+@fault("SHD-17", also=["SHD-18", "SHD-22"])
+class PartsGoByIds(Model):
+    """The parts of an array go to the devices in the order of their ids."""
+
+    def indices(self, sharding: Sharding, shape: Shape) -> dict[Device, Index]:
+        found = super().indices(sharding, shape)
+        return dict(zip(sorted(found, key=lambda device: device.id), found.values(), strict=True))
+
+
+@fault("SHD-18")
+class LastPartIsElsewhere(Model):
+    """The last of a sharding's devices is not in the map of this process."""
+
+    def indices_here(self, sharding: Sharding, shape: Shape) -> dict[Device, Index]:
+        found = super().indices_here(sharding, shape)
+        return {device: found[device] for device in list(found)[: max(1, len(found) - 1)]}
+
+
+@fault("SHD-19")
+class ReplicasAreOne(Model):
+    """Devices that all hold the same count as one."""
+
+    def count(self, sharding: Sharding) -> int:
+        return 1 if sharding.is_whole else super().count(sharding)
+
+
+@fault("SHD-20")
+class AxesOfOneCut(Model):
+    """What names an axis is not replicated, though the axis has one device."""
+
+    def replicated(self, sharding: Sharding) -> bool:
+        named = isinstance(sharding, NamedSharding) and sharding.spec.named
+        return super().replicated(sharding) and not named
+
+
+@fault("SHD-21")
+class DefaultIsTheLast(Model):
+    """The default memory of device 5 is the last of its kinds."""
+
+    def memory_of(self, device: Device, kind: str | None) -> str:
+        return device.memories[-1].kind if kind is None and device.id == 5 else super().memory_of(device, kind)
+
+
+@fault("SHD-22")
+class MovedIsWhole(Model):
+    """A NamedSharding that is taken to other memory loses its spec."""
+
+    def in_memory(self, sharding: S, kind: str) -> S:
+        moved = super().in_memory(sharding, kind)
+        return cast("S", moved.with_spec(PartitionSpec())) if isinstance(moved, NamedSharding) else moved
+
+
+# --- what cannot be ---------------------------------------------------------------------------------------------------
+
+
+@fault("SHD-24", also=["SHD-25"])
+class OneIsDivisible(Model):
+    """A dimension of size 1 can be cut into any number of tiles."""
+
+    def divides(self, count: int, size: int) -> bool:
+        return size == 1 or super().divides(count, size)
+
+
+@fault("SHD-25")
+class UnevenShapeIsNotSaid(Model):
+    """The refusal of an uneven shape says which dimension it is, and not of which shape."""
+
+    def uneven(self, sharding: Sharding, shape: Shape, cut: Sequence[str]) -> Exception:
+        return ValueError(f"{sharding} cannot cut an array evenly: {'; '.join(cut)}")
+
+
+@fault("SHD-26")
+class LackingIsAnIndex(Model):
+    """A dimension that an array has not is an index out of range."""
+
+    def lacking(self, sharding: Sharding, dimension: int, ndim: int) -> Exception:
+        return IndexError(f"{super().lacking(sharding, dimension, ndim)}: shape {(8,) * ndim}")
+
+
+@fault("SHD-27")
+class RankIsNotSaid(Model):
+    """Where equivalence is asked at too low a rank, the refusal does not say which."""
+
+    def lacking(self, sharding: Sharding, dimension: int, ndim: int) -> Exception:
+        return ValueError(f"{sharding} cuts dimension {dimension}, which the array has not")
+
+
+@fault("SHD-28")
+class UnknownAxisIsLookedUp(Model):
+    """An unknown axis is an error of a look-up."""
+
+    def unknown(self, mesh: Axes, spec: PartitionSpec, axis: object) -> Exception:
+        return LookupError(str(super().unknown(mesh, spec, axis)))
+
+
+@fault("SHD-29")
+class KnownAxesAreNotSaid(Model):
+    """The refusal of an unknown axis says nothing of those that there are."""
+
+    def unknown(self, mesh: Axes, spec: PartitionSpec, axis: object) -> Exception:
+        return ValueError(f"the mesh has no axis {axis!r}")
+
+
+@fault("SHD-30")
+class RepeatedAxisIsOfItsOwnClass(Model):
+    """A repeated axis is an error of a class that users do not know."""
+
+    def repeated(self, mesh: Axes, spec: PartitionSpec, axis: object) -> Exception:
+        return RepeatedAxis(str(super().repeated(mesh, spec, axis)))
+
+
+class RepeatedAxis(Exception):  # noqa: N818
+    """An error that no user can name."""
+
+
+@fault("SHD-31")
+class RepeatedAxisIsNotSaid(Model):
+    """The refusal of a repeated axis does not say which it is."""
+
+    def repeated(self, mesh: Axes, spec: PartitionSpec, axis: object) -> Exception:
+        return ValueError("an axis cuts one dimension, and one of them is there more than once")
+
+
+@fault("SHD-32")
+class SpecIsAskedForParts(Model):
+    """What is no spec is asked for its parts."""
+
+    def no_spec(self, given: object) -> Exception:
+        return AttributeError(f"{type(given).__name__} has no parts")
+
+
+@fault("SHD-33")
+class KindsAreNotSaid(Model):
+    """The refusal of a kind of memory does not say which there are."""
+
+    def memory_of(self, device: Device, kind: str | None) -> str:
+        try:
+            return super().memory_of(device, kind)
+        except ValueError:
+            raise ValueError(f"there is no memory {kind!r}") from None
+
+
+# --- written, copied, shown -------------------------------------------------------------------------------------------
+
+
+class LiteralSpec(PartitionSpec):
+    """A spec that is equal to those that were written in the same way."""
+
+    def __init__(self, *parts: object) -> None:
+        super().__init__(*parts)
+        self.__dict__["_parts"] = parts
+
+
+@fault("SHD-34", "SHD-35")
+class SpecsAreWhatWasWritten(Model):
+    """Specs are compared as they were written, groups of one and of none with them."""
+
+    PartitionSpec = LiteralSpec
+
+
+@fault("SHD-36", also=["SHD-13"])
+class NonesAreHashed(Model):
+    """Shardings whose specs differ in Nones at the end are equal, and have hashes that differ."""
+
+    def equal(self, one: Sharding, other: Sharding) -> bool:
+        return super().equal(one, other) or (
+            isinstance(one, NamedSharding)
+            and isinstance(other, NamedSharding)
+            and (one.mesh, one.memory_kind) == (other.mesh, other.memory_kind)
+            and shortened(one.spec) == shortened(other.spec)
+        )
+
+
+def shortened(spec: PartitionSpec) -> tuple[object, ...]:
+    """The parts of a spec up to the last that is not None."""
+    parts = spec.parts
+    while parts and parts[-1] is None:
+        parts = parts[:-1]
+    return parts
+
+
+@fault("SHD-38")
+class CopyForgetsMemory(Model):
+    """The copy of a sharding lies in the default memory."""
+
+    def copied(self, sharding: S) -> S:
+        return sharding.with_memory_kind("device")
+
+
+@fault("SHD-39")
+class PickleForgetsMemory(Model):
+    """A sharding that was pickled lies in the default memory."""
+
+    def remade(self, sharding: Sharding) -> tuple[object, ...]:
+        return sharding.with_memory_kind("device").made()
+
+
+class ClosingSpec(PartitionSpec):
+    """A spec whose copies leave nothing to the partitioner."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return ClosingSpec, tuple(None if part is UNCONSTRAINED else part for part in self.parts)
+
+
+@fault("SHD-40")
+class CopiedSpecsAreClosed(Model):
+    """A spec that is copied leaves nothing to the partitioner."""
+
+    PartitionSpec = ClosingSpec
+
+
+@fault("SHD-41")
+class MeshIsNotShown(Model):
+    """A NamedSharding is printed without the axes of its mesh."""
+
+    def written(self, sharding: Sharding) -> str:
+        if isinstance(sharding, NamedSharding):
+            return f"NamedSharding(spec={sharding.spec}, memory_kind={sharding.memory_kind})"
+        return super().written(sharding)
+
+
+@fault("SHD-42")
+class MemoryIsNotShown(Model):
+    """A sharding is printed without its kind of memory."""
+
+    def written(self, sharding: Sharding) -> str:
+        return super().written(sharding).replace(f", memory_kind={sharding.memory_kind}", "")
+
+
+@fault("SHD-43")
+class DeviceIsNotShown(Model):
+    """The sharding of a device is printed with the platform alone."""
+
+    def written(self, sharding: Sharding) -> str:
+        if isinstance(sharding, SingleDeviceSharding):
+            return f"SingleDeviceSharding({sharding.ordered[0].platform}, memory_kind={sharding.memory_kind})"
+        return super().written(sharding)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
     from .meanings import Meanings
@@ -65,8 +66,24 @@ class Device:
                 return memory
         raise ValueError(f"{self!r} has no memory {kind!r}; it has {', '.join(it.kind for it in self.memories)}")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A device is pickled as its place in this process, and copied as itself."""
+        DEVICES[id(self.client), self.id] = self
+        return _device, (id(self.client), self.id)
+
     def __repr__(self) -> str:
         return f"{self.platform.capitalize()}Device(id={self.id})"
+
+
+DEVICES: WeakValueDictionary[tuple[int, int], Device] = WeakValueDictionary()
+"""Devices that were pickled, by their client and their number."""
+
+
+def _device(client: int, number: int) -> Device:
+    """The device that was pickled; LookupError where it is none of this process."""
+    if (client, number) not in DEVICES:
+        raise LookupError(f"device {number} was pickled in another process, or is gone")
+    return DEVICES[client, number]
 
 
 def machine(

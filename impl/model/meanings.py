@@ -71,6 +71,10 @@ class Meanings:
         """What each device holds, the devices in the sharding's own order. SHD-17."""
         return dict(zip(sharding.ordered, sharding.indices(shape), strict=True))
 
+    def indices_here(self, sharding: Sharding, shape: Shape) -> dict[Device, Index]:
+        """The same for the devices of this process. SHD-18."""
+        return {device: at for device, at in self.indices(sharding, shape).items() if self.here(device)}
+
     def here(self, device: Device) -> bool:
         """Whether a device belongs to this process: the first, which is the one that is shown. SHD-18, SHD-19."""
         return device.process_index == 0
@@ -92,6 +96,20 @@ class Meanings:
     def in_memory(self, sharding: S, kind: str) -> S:
         """The same in another kind of memory. SHD-22."""
         return cast("S", sharding.in_kind(kind))
+
+    # --- copied and shown ---------------------------------------------------------------------------------------------
+
+    def copied(self, sharding: S) -> S:
+        """A copy: a value that never changes is its own. SHD-38."""
+        return sharding
+
+    def remade(self, sharding: Sharding) -> tuple[object, ...]:
+        """What pickles and deep copies make it of again. SHD-39."""
+        return sharding.made()
+
+    def written(self, sharding: Sharding) -> str:
+        """A sharding in one line, with all in which two can differ but for the devices of a mesh. SHD-41, SHD-42."""
+        return sharding.shown()
 
     # --- what cannot be -----------------------------------------------------------------------------------------------
 

@@ -21,11 +21,15 @@ from .devices import KINDS, Device, machine
 from .keys import Keys
 from .meanings import Meanings
 from .meshes import Meshes
+from .specs import PartitionSpec
 from .transforms import Transforms
 
 
 class Model(Keys, Transforms, Meanings, Meshes):
     """A machine with its arrays, and what JAX does with them, as of a date of the contract."""
+
+    PartitionSpec = PartitionSpec
+    """What users write specs with. SHD-34, SHD-35, SHD-40."""
 
     def __init__(
         self,

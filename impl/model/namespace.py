@@ -20,7 +20,6 @@ from .model import Model
 from .operators import Operators
 from .positional import GSPMDSharding, PositionalSharding
 from .shardings import NamedSharding, SingleDeviceSharding
-from .specs import PartitionSpec
 
 DATED = {
     "experimental.layout.Format": "format",
@@ -88,7 +87,7 @@ def table(model: Model) -> dict[str, Any]:
         "sharding.GSPMDSharding": GSPMDSharding,
         "sharding.Mesh": model.mesh,
         "sharding.NamedSharding": NamedSharding,
-        "sharding.PartitionSpec": PartitionSpec,
+        "sharding.PartitionSpec": model.PartitionSpec,
         "sharding.PositionalSharding": PositionalSharding,
         "sharding.SingleDeviceSharding": SingleDeviceSharding,
         "tree.leaves": trees.leaves,

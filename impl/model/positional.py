@@ -91,7 +91,7 @@ class PositionalSharding(Sharding):
     def _call(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return (self.ordered,), {"memory_kind": self.memory_kind, "held": self._held}
 
-    def __repr__(self) -> str:
+    def shown(self) -> str:
         ids = [
             f"{{{', '.join(str(self.ordered[it].id) for it in self._held[place])}}}" for place in np.ndindex(self.shape)
         ]
@@ -137,6 +137,6 @@ class GSPMDSharding(Sharding):
     def _call(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return (self.ordered, self._cut), {"memory_kind": self.memory_kind}
 
-    def __repr__(self) -> str:
+    def shown(self) -> str:
         cut = "replicated" if self._cut is None else f"tiles={list(self._cut.counts)}"
         return f"GSPMDSharding({{{cut}}} on device ids {[it.id for it in self.ordered]}{self._memory()})"

@@ -45,6 +45,23 @@ class Sharding(Value, ABC):
 
     __hash__ = Value.__hash__
 
+    def __copy__(self: S) -> S:
+        return self.meanings.copied(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.meanings.remade(self)
+
+    def __repr__(self) -> str:
+        return self.meanings.written(self)
+
+    def made(self) -> tuple[Any, ...]:
+        """What makes it again, as `__reduce__` says it."""
+        return super().__reduce__()
+
+    @abstractmethod
+    def shown(self) -> str:
+        """All of it in one line."""
+
     @property
     def abstract(self) -> bool:
         """Whether it is over a mesh without devices."""
@@ -93,7 +110,7 @@ class Sharding(Value, ABC):
 
     def addressable_devices_indices_map(self, shape: Shape) -> dict[Device, Index]:
         """The same for the devices of this process."""
-        return {device: at for device, at in self.devices_indices_map(shape).items() if self.meanings.here(device)}
+        return self.meanings.indices_here(self, shape)
 
     def is_equivalent_to(self, other: Sharding, ndim: int) -> bool:
         """Whether arrays of that rank lie the same way in both."""
@@ -149,7 +166,7 @@ class SingleDeviceSharding(Sharding):
     def _call(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return self.ordered, {"memory_kind": self.memory_kind}
 
-    def __repr__(self) -> str:
+    def shown(self) -> str:
         return f"SingleDeviceSharding(device={self.ordered[0]!r}{self._memory()})"
 
 
@@ -229,7 +246,7 @@ class NamedSharding(Sharding):
     def _call(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return (self.mesh, self.spec), {"memory_kind": self.memory_kind, "logical_device_ids": self.logical_device_ids}
 
-    def __repr__(self) -> str:
+    def shown(self) -> str:
         ids = "" if self.logical_device_ids is None else f", logical_device_ids={self.logical_device_ids}"
         return f"NamedSharding(mesh={self.mesh}, spec={self.spec}{self._memory()}{ids})"
 
@@ -336,7 +353,7 @@ def _tiles(sharding: Sharding, shape: Shape) -> Tiles:
 @lru_cache(128)
 def _indices(sharding: Sharding, shape: Shape) -> tuple[Index, ...]:
     tiles = sharding.tiles(shape)
-    return tuple(map(tiles.index, range(sharding.num_devices)))
+    return tuple(map(tiles.index, range(len(tiles.coordinates))))
 
 
 def _by(sharding: Sharding, dimension: int) -> str:

@@ -110,7 +110,7 @@ def hlo(sharding: Sharding, ndim: int) -> str:
     tiles = math.prod(tiling.counts)
     if tiles == 1:
         return "{replicated}"
-    replicas = sharding.num_devices // tiles
+    replicas = len(tiling.coordinates) // tiles
     counts = _numbers((*tiling.counts, replicas) if replicas > 1 else tiling.counts)
     last = " last_tile_dim_replicate" if replicas > 1 else ""
     if isinstance(sharding, NamedSharding) and sharding.logical_device_ids is None:
