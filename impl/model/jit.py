@@ -169,16 +169,20 @@ class Jits(Infos):
         """A function that runs as one program; how it is compiled shows nowhere but in what is compiled again."""
         has, name = parameters(function(fun, "jit")), name_of(fun)
         static = has.meant(name, "static", static_argnums, static_argnames)
-        donated = has.meant(name, "donate", donate_argnums, donate_argnames)
+        donated = self.meant_to_donate(has, name, donate_argnums, donate_argnames)
         if both := static & donated:
             raise ValueError(f"arguments of {name} cannot be both static and donated: {', '.join(sorted(both))}")
         ins = tuple(in_shardings) if isinstance(in_shardings, list) else in_shardings  # they are for a tuple
         return Jitted(self, fun, Options(has, static, donated, ins, out_shardings, keep_unused, compiler_options or {}))
 
+    def meant_to_donate(self, has: Parameters, name: str, numbers: Any, names: Any) -> frozenset[str]:
+        """What the arguments are called that a function is to be donated. DON-01, DON-02, DON-06, DON-40."""
+        return has.meant(name, "donate", numbers, names)
+
     def call_jitted(self, jitted: Jitted, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Runs a jitted function; within a function that is traced, its program becomes part of the outer one.
 
-        DEV-19, DEV-58, DEV-59.
+        DEV-19, DEV-58, DEV-59, DON-14, DON-15, DON-16.
         """
         call, _ = self.taken_apart(jitted, args, kwargs)
         program = call.program
@@ -192,7 +196,7 @@ class Jits(Infos):
     def lower_jitted(self, jitted: Jitted, args: Sequence[Any], kwargs: dict[str, Any]) -> LoweredJit:
         """Lowers a jitted function for arguments, or for what stands for them; where they lie is checked.
 
-        Nothing is compiled or run, and the arguments stay as they are. DEV-01, AOT-10, AOT-11.
+        Nothing is compiled or run, and the arguments stay as they are. DEV-01, AOT-10, AOT-11, DON-39.
         """
         call, bound = self.taken_apart(jitted, args, kwargs)
         return LoweredJit(self, self.lower(call, self.agree(call)), bound.tree)
@@ -202,7 +206,7 @@ class Jits(Infos):
         return CompiledJit(self, self.compile(lowered.lowered), lowered.tree)
 
     def taken_apart(self, jitted: Jitted, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Call, Bound]:
-        """A call of a jitted function as its program and its arguments."""
+        """A call of a jitted function as its program and its arguments: each array is one. DON-02, DON-03."""
         options = jitted.options
         bound = bind(jitted.f, args, kwargs, options.static, options.donated, options.has)
         if options.in_shardings is not None and kwargs:
@@ -273,7 +277,7 @@ class Jits(Infos):
         What does not fit is refused before anything happens. DEV-48, DEV-49, DEV-50, DEV-56.
         Results lie where it was compiled to leave them, as those of a call of the jitted function: DEV-52, AOT-01,
         AOT-02, AOT-03, AOT-04, AOT-05, AOT-06. Nothing is lowered or compiled (AOT-07), and what is around the call is
-        of no matter. AOT-46, AOT-47.
+        of no matter. AOT-46, AOT-47, DON-04, DON-37.
         """
         lowered = compiled.lowered
         call = replace(lowered.call, arguments=self.renewed(compiled, args, kwargs))
@@ -443,7 +447,7 @@ class Jits(Infos):
     def declared_donated(self, lowered: Lowered, argument: int, devices: int) -> dict[str, Any]:
         """How a module declares a donated argument: with the result that takes its place, or as a donor.
 
-        The latter where several devices run it and nothing has said yet how that result is cut.
+        The latter where several devices run it and nothing has said yet how that result is cut. DON-38.
         """
         result = next((result for result, at in lowered.aliases.items() if at == argument), None)
         if result is None:
@@ -452,7 +456,10 @@ class Jits(Infos):
         return {"aliases": result} if said else {"donor": True}
 
     def compiled_text(self, lowered: Lowered) -> str:
-        """The first line of a compiled module, which says what results lie in the memory of which parameters."""
+        """The first line of a compiled module, which says what results lie in the memory of which parameters.
+
+        DON-32, DON-36.
+        """
         ins, outs = self.shards_of(lowered)
         parameters = {at: number for number, at in enumerate(lowered.kept)}
         return texts.compiled(
@@ -464,7 +471,10 @@ class Jits(Infos):
         )
 
     def memory_analysis(self, lowered: Lowered) -> CompiledMemoryStats:
-        """How many bytes parameters and results take on each device, and how many of the latter are the former's."""
+        """How many bytes parameters and results take on each device, and how many of the latter are the former's.
+
+        DON-33.
+        """
         ins, outs = self.shards_of(lowered)
         return CompiledMemoryStats(
             argument_size_in_bytes=sum(texts.size(*it) for it in ins),

@@ -128,7 +128,7 @@ class Programs(Functions, Memories):
                     )
 
     def lower(self, call: Call, home: Side | None) -> Lowered:
-        """Lays down where arguments and results of a program lie; its module may be there already. ABS-05."""
+        """Lays down where arguments and results of a program lie; its module may be there already. ABS-05, DON-29."""
         key = self.lowering_key(call, home)
         module = self.caches.lowering.get(call.program, key)
         new = module is None
@@ -180,7 +180,7 @@ class Programs(Functions, Memories):
     def execute(self, lowered: Lowered, values: Sequence[np.ndarray]) -> list[Array]:
         """Evaluates a program on values, lays out its results, and deletes what it was given for them.
 
-        PUT-56, PUT-57.
+        PUT-56, PUT-57, DON-17, DON-18, DON-23, DON-24, DON-12, DON-30, DON-31, DON-35.
         """
         call, commits = lowered.call, self.results_commit(lowered.home)
         captured = [self.capture(x) for x in call.program.captured]
@@ -200,7 +200,7 @@ class Programs(Functions, Memories):
     def feed(self, argument: Argument, home: Side | None) -> np.ndarray:
         """The value of an argument for a call, whole however it is cut; it stays as it is.
 
-        DEV-20, DEV-23, DEV-38, MEM-17, MEM-20, ABS-08, ABS-10.
+        DEV-20, DEV-23, DEV-38, MEM-17, MEM-20, ABS-08, ABS-10, DON-22, DON-26.
         """
         if not isinstance(argument.value, Array):
             return constant(argument.value)
@@ -292,13 +292,16 @@ class Programs(Functions, Memories):
     def deliver(
         self, value: np.ndarray, aval: Aval, sharding: Sharding, committed: bool, reuse: Sequence[Buffer]
     ) -> Array:
-        """A result: never in memory of an argument that was not donated. PUT-56, PUT-57."""
+        """A result: never in memory of an argument that was not donated. PUT-56, PUT-57, DON-10, DON-11."""
         return self.spread(value, sharding, committed=committed, aval=aval, reuse=reuse)
 
     # --- donation -----------------------------------------------------------------------------------------------------
 
     def donations(self, lowered: Lowered) -> tuple[dict[int, int], list[Argument]]:
-        """The donated argument that each result takes the place of, both by number; and those that stay whole."""
+        """The donated argument that each result takes the place of, both by number; and those that stay whole.
+
+        DON-05, DON-07, DON-13, DON-17.
+        """
         call, found, unusable = lowered.call, dict[int, int](), []
         for at, argument in enumerate(call.arguments):
             if not argument.donated:
@@ -316,7 +319,10 @@ class Programs(Functions, Memories):
         return found, unusable
 
     def fits_into(self, aval: Aval, lies: Sharding, result: Aval, out: Sharding) -> bool:
-        """Whether a result can lie in the memory of an argument: alike in dtype, devices, shards and memory."""
+        """Whether a result can lie in the memory of an argument: alike in dtype, devices, shards and memory.
+
+        DON-08, DON-17.
+        """
         return (
             (aval.shape, aval.dtype) == (result.shape, result.dtype)
             and self.same_devices(lies.ordered, out.ordered)
@@ -325,7 +331,10 @@ class Programs(Functions, Memories):
         )
 
     def tell_unusable(self, call: Call, unusable: Sequence[Argument]) -> None:
-        """Warns, once for each lowering, of donated arguments that no result can take the place of."""
+        """Warns, once for each lowering, of donated arguments that no result can take the place of.
+
+        DON-19, DON-20, DON-21, DON-25, DON-28.
+        """
         described = ", ".join(f"{it.name} ({it.aval})" for it in unusable)
         warnings.warn(
             f"Some donated buffers were not usable: {described} of {call.program.name}. No result is like them.",
@@ -333,7 +342,10 @@ class Programs(Functions, Memories):
         )
 
     def memory_for(self, lowered: Lowered, result: int) -> Sequence[Buffer]:
-        """The memory in which a result is to lie: that of a donated argument, unless the call laid that out anew."""
+        """The memory in which a result is to lie: that of a donated argument, unless the call laid that out anew.
+
+        DON-34, DON-37.
+        """
         at = lowered.aliases.get(result)
         if at is None:
             return ()
@@ -346,7 +358,10 @@ class Programs(Functions, Memories):
         return not x.sharding.is_equivalent_to(sharding, x.ndim) or x.sharding.memory_kind != sharding.memory_kind
 
     def give_up(self, argument: Argument) -> None:
-        """Deletes a donated argument whose memory the program had for a result, as a whole."""
+        """Deletes a donated argument whose memory the program had for a result, as a whole.
+
+        DON-09, DON-15, DON-16, DON-27.
+        """
         if isinstance(argument.value, Array):
             self.release(argument.value)
 
