@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from conformance.kit import Case, every, judge
-from conformance.probes.mem import FORMS, HOW, LAYS, SPOTS, STAYS, WAYS
+from conformance.probes.mem import ASKED, ENTRIES, FORMS, HOW, LAYS, PAIRED, SPOTS, STAYS, TYPES, WAYS, WRONG
 
 
 class Kinds(Case):
@@ -73,6 +73,145 @@ test_moves = judge(probe="mem.moved", cases=moves)
 
 stays = every(Moved, lay=LAYS, form=STAYS, memory=("default", *OTHER))
 test_stays = judge(probe="mem.stays", cases=stays)
+
+
+class Typed(Case):
+    """A case of shardings of one class or of two, in kinds of memory."""
+
+    one: str
+
+    @property
+    def devices(self) -> int:
+        return 1 if self.one in ("single", "mesh_of_one") else 4
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        found = [ONCE[it] for it in self.data().values() if it in ONCE]
+        kinds = [f"memory.{it}" for it in self.data().values() if it in OTHER]
+        return tuple(dict.fromkeys([*found, *kinds, *(["memory.device"] if kinds else [])]))
+
+
+ONCE = {"positional": "positional_sharding", "gspmd": "gspmd_sharding"}
+"""The classes that not every JAX has."""
+
+
+@dataclass(frozen=True)
+class Pair(Typed):  # named-named-unnamed-pinned_host
+    one: str
+    other: str
+    memory: str
+    second: str
+
+    @property
+    def same(self) -> bool:
+        """Whether both are in the same kind of memory."""
+        return self.memory == self.second or {self.memory, self.second} == set(USUAL)
+
+    @property
+    def spelt(self) -> bool:
+        """Whether one names the default kind and the other none."""
+        return self.one == self.other and {self.memory, self.second} == set(USUAL)
+
+    @property
+    def written_alike(self) -> bool:
+        """Whether both are written in the same way."""
+        return self.one == self.other and self.memory == self.second
+
+
+pairs = every(Pair, one=TYPES, other=TYPES, memory=(*USUAL, *OTHER), second=(*USUAL, *OTHER)).where(
+    lambda c: c.one == c.other or (c.one, c.other) == ("single", "mesh_of_one")
+)
+test_pairs = judge(probe="mem.pair", cases=pairs)
+
+
+@dataclass(frozen=True)
+class One(Typed):  # named-pinned_host
+    one: str
+    memory: str
+
+
+shardings = every(One, one=TYPES, memory=(*USUAL, *OTHER))
+test_shardings = judge(probe="mem.sharding", cases=shardings)
+
+
+@dataclass(frozen=True)
+class Wrong(Case):  # with_named-unknown
+    asked: str
+    given: str
+
+    @property
+    def devices(self) -> int:
+        return 1 if self.asked in ("single", "with_single", "device") else 4
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return tuple(capability for name, capability in ONCE.items() if self.asked.endswith(name))
+
+    @property
+    def is_name(self) -> bool:
+        """Whether what is asked for is the name of a kind, if of none that there is."""
+        return isinstance(WRONG[self.given], str)
+
+
+wrongs = every(Wrong, asked=ASKED, given=WRONG)
+test_wrongs = judge(probe="mem.wrong", cases=wrongs)
+
+
+@dataclass(frozen=True)
+class All(Case):  # all
+    @property
+    def id(self) -> str:
+        return "all"
+
+
+memories = every(All)
+test_memories = judge(probe="mem.memories", cases=memories)
+
+
+class Meeting(Case):
+    """A case in which two kinds of memory meet."""
+
+    lay: str
+    memory: str
+    second: str
+
+    @property
+    def devices(self) -> int:
+        return len(LAYS[self.lay].devices)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        kinds = [f"memory.{it}" for it in (self.memory, self.second) if it in OTHER]
+        return ("memory.device", *kinds)
+
+
+@dataclass(frozen=True)
+class Entry(Meeting):  # four-in_second-default-pinned_host
+    lay: str
+    entry: str
+    memory: str
+    second: str
+
+
+KINDS = ("default", *OTHER)
+entries = every(Entry, lay=("one", "four"), entry=ENTRIES, memory=KINDS, second=KINDS).where(
+    lambda c: c.memory != c.second
+)
+test_entries = judge(probe="mem.entry", cases=entries)
+
+
+@dataclass(frozen=True)
+class Mixed(Meeting):  # four-jit-default-pinned_host
+    lay: str
+    act: str
+    memory: str
+    second: str
+
+
+mixtures = every(Mixed, lay=("one", "four"), act=PAIRED, memory=KINDS, second=KINDS).where(
+    lambda c: c.memory != c.second and (c.lay == "one" or c.act in ("add", "jit"))
+)
+test_mixtures = judge(probe="mem.mixed", cases=mixtures)
 
 
 REVIEWED = {

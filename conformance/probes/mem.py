@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import pickle
 from dataclasses import replace
+
+import numpy as np
 
 from . import arrays
 from .places import FOUR, SQUARE, Place
@@ -174,6 +178,223 @@ def stays(jax, see, lay, form, memory):
 
 STAYS = {"returned": lambda x: x, "computed": lambda x: x + 1}
 
+# --- kinds as part of shardings ---------------------------------------------------------------------------------------
+
+
+def _memory(jax, memory):
+    """How a kind of memory is given; by name, or not at all."""
+    if memory == "unnamed":
+        return {}
+    return {"memory_kind": jax.devices()[0].default_memory().kind if memory == "default" else memory}
+
+
+def _single(jax, memory):
+    return jax.sharding.SingleDeviceSharding(jax.devices()[0], **_memory(jax, memory))
+
+
+def _mesh_of_one(jax, memory):
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("x",))
+    return jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x"), **_memory(jax, memory))
+
+
+def _named_sharding(jax, memory):
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:4]).reshape(2, 2), ("x", "y"))
+    return jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x", "y"), **_memory(jax, memory))
+
+
+def _positional(jax, memory):
+    devices = np.array(jax.devices()[:4]).reshape(2, 2)
+    return jax.sharding.PositionalSharding(devices, **_memory(jax, memory))
+
+
+def _gspmd(jax, memory):
+    return jax.sharding.GSPMDSharding.get_replicated(tuple(jax.devices()[:4]), **_memory(jax, memory))
+
+
+TYPES = {
+    "single": _single,
+    "mesh_of_one": _mesh_of_one,
+    "named": _named_sharding,
+    "positional": _positional,
+    "gspmd": _gspmd,
+}
+"""Shardings by their class, in a kind of memory."""
+
+
+def pair(jax, see, one, other, memory, second):
+    """Two shardings that differ in their kind of memory at most, and perhaps in how they are written."""
+    x, y = TYPES[one](jax, memory), TYPES[other](jax, second)
+    see(equal=x == y, hashes=hash(x) == hash(y))
+    see(equivalent=sorted({x.is_equivalent_to(y, 2), y.is_equivalent_to(x, 2)}))
+    see(shown=repr(x) != repr(y))
+
+
+def sharding(jax, see, one, memory):
+    """A sharding in a kind of memory: what it says of it, what is left by pickling, and the same in each other kind."""
+    x = TYPES[one](jax, memory)
+    usual = jax.devices()[0].default_memory().kind
+    kind = usual if memory in ("unnamed", "default") else memory
+    see(memory=x.memory_kind == kind, named=kind in repr(x))
+    kinds = [it.kind for it in jax.devices()[0].addressable_memories()]
+    others = [x.with_memory_kind(it) for it in kinds]
+    see(changed=_elsewhere(kinds, [it.memory_kind for it in others]))
+    see(back=_all([it.with_memory_kind(kind) == x.with_memory_kind(kind) for it in others]))
+    see(alike=_all([_but_for_memory(it) == _but_for_memory(x) for it in others]))
+    see(original=x.memory_kind == kind)
+    see.step("pickle")
+    again = _pickled(jax, x)
+    see(pickled=again == x and again.memory_kind == x.memory_kind and hash(again) == hash(x))
+
+
+def _but_for_memory(sharding):
+    """A sharding as data, without its kind of memory: its class, how it cuts, and its devices in order."""
+    try:
+        cuts = [(device.id, str(at)) for device, at in sharding.devices_indices_map((8, 8)).items()]
+    except Exception:
+        cuts = "none"
+    return type(sharding).__name__, cuts
+
+
+def _pickled(jax, x):
+    """What is read of what is written of a sharding; devices are written as their ids."""
+    device = type(jax.devices()[0])
+    written = io.BytesIO()
+    writer = pickle.Pickler(written)
+    writer.persistent_id = lambda it: it.id if isinstance(it, device) else None
+    writer.dump(x)
+    reader = pickle.Unpickler(io.BytesIO(written.getvalue()))
+    reader.persistent_load = lambda id: jax.devices()[id]
+    return reader.load()
+
+
+# --- kinds that there are not -----------------------------------------------------------------------------------------
+
+WRONG = {"unknown": "nonsense", "empty": "", "capitals": "DEVICE", "number": 3, "list": ["device"]}
+"""What is no kind of memory: names that no memory has, and things that are no names."""
+
+ASKED = {
+    "single": lambda jax, kind: jax.sharding.SingleDeviceSharding(jax.devices()[0], memory_kind=kind),
+    "named": lambda jax, kind: jax.sharding.NamedSharding(
+        _named_sharding(jax, "unnamed").mesh, jax.sharding.PartitionSpec("x", "y"), memory_kind=kind
+    ),
+    "positional": lambda jax, kind: jax.sharding.PositionalSharding(np.array(jax.devices()[:4]), memory_kind=kind),
+    "gspmd": lambda jax, kind: jax.sharding.GSPMDSharding.get_replicated(tuple(jax.devices()[:4]), memory_kind=kind),
+    "with_single": lambda jax, kind: _single(jax, "unnamed").with_memory_kind(kind),
+    "with_named": lambda jax, kind: _named_sharding(jax, "unnamed").with_memory_kind(kind),
+    "with_positional": lambda jax, kind: _positional(jax, "unnamed").with_memory_kind(kind),
+    "with_gspmd": lambda jax, kind: _gspmd(jax, "unnamed").with_memory_kind(kind),
+    "device": lambda jax, kind: jax.devices()[0].memory(kind),
+}
+"""Where a kind of memory is asked for."""
+
+
+def wrong(jax, see, asked, given):
+    """A kind of memory that there is not is asked for: what the refusal says."""
+    see.step("ask")
+    try:
+        ASKED[asked](jax, WRONG[given])
+    except Exception as error:
+        see(refused=_class(see, error), named=see.named(error, [str(WRONG[given])]) != [])
+        kinds = [it.kind for it in jax.devices()[0].addressable_memories()]
+        see(offers=see.named(error, kinds) == kinds)
+    else:
+        see(refused="no", named=False, offers=False)
+
+
+def memories(jax, see):
+    """The memories of every device."""
+    found = []
+    for device in jax.devices():
+        kinds = [it.kind for it in device.addressable_memories()]
+        found.append(
+            {
+                "default": device.default_memory().kind in kinds,
+                "once": len(set(kinds)) == len(kinds),
+                "found": [device.memory(kind).kind for kind in kinds] == kinds,
+                "usable": [
+                    jax.sharding.SingleDeviceSharding(device, memory_kind=kind).memory_kind for kind in kinds
+                ]
+                == kinds,
+            }
+        )
+    see(**{name: _all([it[name] for it in found]) for name in ("default", "once", "found", "usable")})
+
+
+# --- two kinds that meet ----------------------------------------------------------------------------------------------
+
+ENTRIES = {
+    "in": lambda jax, where: jax.jit(lambda first: first + 1, in_shardings=where),
+    "in_second": lambda jax, where: jax.jit(lambda first, second: second + 1, in_shardings=(None, where)),
+    "in_unused": lambda jax, where: jax.jit(lambda first, second: first + 1, in_shardings=(None, where)),
+    "in_tree": lambda jax, where: jax.jit(lambda tree: tree["u"] + 1, in_shardings=({"u": where},)),
+    "in_donated": lambda jax, where: jax.jit(lambda first: first + 1, in_shardings=where, donate_argnums=0),
+    "in_lower": lambda jax, where: jax.jit(lambda first: first + 1, in_shardings=where).lower,
+}
+"""Programs whose in_shardings name a kind of memory."""
+
+TAKES = {
+    "in_second": lambda x: (arrays.value(ARRAY), x),
+    "in_unused": lambda x: (arrays.value(ARRAY), x),
+    "in_tree": lambda x: ({"u": x},),
+}
+"""What they take, if it is not the argument alone."""
+
+CALLED = {"in_second": ("second", 1), "in_unused": ("second", 1), "in_tree": ("tree['u']", 0)}
+"""What that argument is called, if it is not the first."""
+
+
+def entry(jax, see, lay, entry, memory, second):
+    """An argument in one kind of memory meets in_shardings of another."""
+    x = _array(jax, _at(jax, LAYS[lay], memory))
+    lies = see.memory_kind(x)
+    program = ENTRIES[entry](jax, _at(jax, LAYS[lay], second))
+    given = TAKES[entry](x) if entry in TAKES else (x,)
+    wanted = _at(jax, LAYS[lay], second).memory_kind
+    compiled = see.compiled()
+    told = []
+    for step in ("call", "call again"):
+        see.step(step)
+        try:
+            jax.block_until_ready(program(*given))
+        except Exception as error:
+            told.append(_class(see, error))
+            see(named=see.names_argument(error, *CALLED.get(entry, ("first", 0))))
+            see(kinds=see.named(error, [lies, wanted]) == [lies, wanted])
+        else:
+            told.append("no")
+            see(named=False, kinds=False)
+    see(refused=told[0], again=told[1], compiled=see.compiled() - compiled)
+    see(input=_kept(see, x, lies))
+
+
+PAIRED = {
+    "add": lambda jax: lambda x, y: x + y,
+    "jit": lambda jax: jax.jit(lambda first, second: first + second),
+    "concatenate": lambda jax: lambda x, y: jax.numpy.concatenate([x, y])[:8] + y,
+    "where": lambda jax: jax.jit(lambda first, second: jax.numpy.where(first >= 0, first + second, second)),
+    "inner": lambda jax: jax.jit(lambda first, second: jax.jit(lambda x, y: x + y)(first, second)),
+    "scan": lambda jax: jax.jit(
+        lambda first, second: jax.lax.scan(lambda carry, _: (carry + second, None), first, None, length=1)[0]
+    ),
+}
+"""Operations on two arrays; all of them add them up."""
+
+
+def mixed(jax, see, lay, act, memory, second):
+    """Two arrays in different kinds of memory meet in one operation."""
+    x, y = (_array(jax, _at(jax, LAYS[lay], it)) for it in (memory, second))
+    lies = [see.memory_kind(x), see.memory_kind(y)]
+    see.step("call")
+    try:
+        z = jax.block_until_ready(PAIRED[act](jax)(x, y))
+    except Exception as error:
+        see(result="refused" if _class(see, error) == "ValueError" else _class(see, error))
+        see(said="both" if see.named(error, lies) == lies else "not both")
+    else:
+        see(result=see.same(z, arrays.value(ARRAY) * 2), said="nothing")
+    see(inputs=[_kept(see, x, lies[0]), _kept(see, y, lies[1])])
+
+
 # --- helpers ----------------------------------------------------------------------------------------------------------
 
 
@@ -188,6 +409,20 @@ def _named(jax, see, y):
     """The kind of memory that an array lies in; "default" for the usual one."""
     kind = see.memory_kind(y)
     return "default" if kind == jax.devices()[0].default_memory().kind else kind
+
+
+INTERNAL = ("INVALID_ARGUMENT", "FAILED_PRECONDITION", "UNIMPLEMENTED", "NOT_FOUND", "INTERNAL:", "Check failed")
+"""What errors of the compiler and the runtime say, whatever class they come as."""
+
+
+def _class(see, error):
+    """The class of an error, and whether it is an internal one."""
+    return ("internal " if see.named(error, INTERNAL) else "") + type(error).__name__
+
+
+def _all(seen):
+    """What all are, or "differs"."""
+    return seen[0] if all(it == seen[0] for it in seen) else "differs"
 
 
 def _elsewhere(asked, found):
