@@ -188,5 +188,6 @@ class ReturnedArgumentsComeBack(Model):
 class HostsComputeUnpinned(Model):
     """What is computed from pinned memory lies in unpinned memory."""
 
-    def kind_computed(self, kinds: Sequence[Kind]) -> Kind:
-        return "unpinned_host" if "pinned_host" in kinds else super().kind_computed(kinds)
+    def kind_computed(self, name: str, kinds: Sequence[Kind]) -> Kind:
+        kind = super().kind_computed(name, kinds)
+        return "unpinned_host" if kind == "pinned_host" else kind

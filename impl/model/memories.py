@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .agreement import Agreement, Call
+from .agreement import Agreement, Argument, Call, Side
 from .programs import Equation, Program, Var
 from .shardings import Sharding
 
@@ -34,6 +34,36 @@ class Walk:
 
 class Memories(Agreement):
     """The steps that follow kinds of memory through a program."""
+
+    # --- an argument and its in_shardings -----------------------------------------------------------------------------
+
+    def agree(self, call: Call) -> Side | None:
+        """Refuses sides that lie apart, and arguments of which another kind of memory is asked. MEM-35, MEM-38."""
+        home = super().agree(call)
+        for it in call.arguments:
+            if it.wanted is not None and it.committed is not None and self.in_other_memory(it.committed, it.wanted):
+                raise self.wrong_memory(call.program.name, it, it.committed, it.wanted)
+        return home
+
+    def in_other_memory(self, lies: Sharding, wanted: Sharding) -> bool:
+        """Whether an argument lies in another kind of memory than its in_sharding names. MEM-35, MEM-38."""
+        kinds = {lies.memory_kind, wanted.memory_kind}
+        return None not in kinds and len(kinds) > 1
+
+    def wrong_memory(self, name: str, argument: Argument, lies: Sharding, wanted: Sharding) -> Exception:
+        """The error that names an argument in the wrong memory, and both kinds. MEM-35, MEM-36, MEM-37."""
+        return ValueError(
+            f"{name} was called with{self.word_argument_in(argument)} in {self.word_kind(lies.memory_kind)}, and its "
+            f"in_shardings ask for {self.word_kind(wanted.memory_kind)}: put it there first, or ask for where it is"
+        )
+
+    def word_argument_in(self, argument: Argument) -> str:
+        """Which argument it is. MEM-37."""
+        return f" argument {argument.name}"
+
+    def word_kind(self, kind: Kind) -> str:
+        """A kind of memory in words. MEM-36, MEM-40."""
+        return f"memory of kind {kind}"
 
     # --- what a module says -------------------------------------------------------------------------------------------
 
@@ -78,9 +108,9 @@ class Memories(Agreement):
         if equation.name == "jit":
             return self.kinds_after_jit(equation, kinds, walk)
         if "programs" not in equation.params:
-            return [self.kind_computed(kinds)] * len(equation.outputs)
-        skipped = 1 if equation.name == "cond" else 0  # the first operand of cond decides, and is no branch's
-        each = [self.kinds_after(program, kinds[skipped:], walk) for program in equation.params["programs"]]
+            return [self.kind_computed(equation.name, kinds)] * len(equation.outputs)
+        programs = equation.params["programs"]
+        each = [self.kinds_after(it, given, walk) for it, given in zip(programs, _given(equation, kinds), strict=True)]
         return each[0]
 
     def kind_taken_to(self, equation: Equation, kind: Kind, walk: Walk) -> Kind:
@@ -112,9 +142,28 @@ class Memories(Agreement):
                 walk.taken_to.append(after)
         return results
 
-    def kind_computed(self, kinds: Sequence[Kind]) -> Kind:
-        """The kind of what is computed: that of the operands. MEM-19."""
-        return next((kind for kind in kinds if kind is not None), None)
+    def kind_computed(self, name: str, kinds: Sequence[Kind]) -> Kind:
+        """The kind of what is computed: that of the operands, which are all in one. MEM-19, MEM-39."""
+        found = list(dict.fromkeys(kind for kind in kinds if kind is not None))
+        if len(found) > 1:
+            raise self.mixed_memories(name, found)
+        return found[0] if found else None
+
+    def mixed_memories(self, name: str, kinds: Sequence[str]) -> Exception:
+        """The error that names an operation on operands in several kinds of memory, and the kinds. MEM-39, MEM-40."""
+        words = ", ".join(map(self.word_kind, kinds))
+        return ValueError(f"{name} takes operands in one kind of memory: got some in {words}; put them into one first")
+
+
+def _given(equation: Equation, kinds: Sequence[Kind]) -> list[Sequence[Kind]]:
+    """The kinds of the operands that each program of an operation is given."""
+    programs, count = equation.params["programs"], len(equation.outputs)
+    if equation.name == "cond":  # whose first operand decides
+        kinds, count = kinds[1:], len(programs[0].inputs) - len(programs[0].captured)
+    if len(programs) == 1:
+        return [kinds]
+    first = count + len(programs[0].captured)  # then what the second one captured
+    return [kinds[:first], [*kinds[:count], *kinds[first:]]]
 
 
 def usual_kind(shardings: Sequence[Sharding]) -> str:

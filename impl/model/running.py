@@ -129,6 +129,7 @@ class Programs(Functions, Memories):
 
     def lower(self, call: Call, home: Side | None) -> Lowered:
         """Lays down where arguments and results of a program lie; its module may be there already. ABS-05, DON-29."""
+        flow = self.flow(call, usual_kind([self.everywhere(home)]))
         key = self.lowering_key(call, home)
         module = self.caches.lowering.get(call.program, key)
         new = module is None
@@ -136,7 +137,6 @@ class Programs(Functions, Memories):
             self.counts["lower"] += 1
             module = self.caches.lowering.keep(call.program, key, Module(key))
         ins = tuple(self.sharding_in(it, home) for it in call.arguments)
-        flow = self.flow(call, usual_kind([self.everywhere(home)]))
         outs = self.in_their_kinds(call, self.shardings_out(call, home), flow)
         lowered = Lowered(call, home, ins, outs, module, flow, {})
         aliases, unusable = self.donations(lowered)
