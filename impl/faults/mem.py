@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -12,15 +14,24 @@ from impl.model.agreement import Argument, Call, Side
 from impl.model.arrays import Array
 from impl.model.buffers import Buffer
 from impl.model.contexts import tracing_now
+from impl.model.devices import Device
+from impl.model.meanings import S
 from impl.model.memories import Flow, Kind, Walk
 from impl.model.model import Model
 from impl.model.programs import Equation
 from impl.model.put import COPY, Place, Target
-from impl.model.shardings import Sharding
+from impl.model.shardings import NamedSharding, Sharding
 
 from . import fault
 
 PUT, CONSTRAINT = "device_put", "sharding_constraint"
+
+
+def back(model: Model, x: Array) -> None:
+    """Takes an array to the default memory for good."""
+    y = model.put(x, x.sharding.with_memory_kind(x.sharding.ordered[0].default_memory().kind), COPY)
+    x.sharding, x.buffers = y.sharding, y.buffers
+
 
 # --- what a module says -----------------------------------------------------------------------------------------------
 
@@ -166,8 +177,7 @@ class ReadingBringsBack(Model):
     def feed(self, argument: Argument, home: Side | None) -> np.ndarray:
         x = argument.value
         if isinstance(x, Array):
-            y = self.put(x, x.sharding.with_memory_kind(x.sharding.ordered[0].default_memory().kind), COPY)
-            x.sharding, x.buffers = y.sharding, y.buffers
+            back(self, x)
         return super().feed(argument, home)
 
 
@@ -191,3 +201,190 @@ class HostsComputeUnpinned(Model):
     def kind_computed(self, name: str, kinds: Sequence[Kind]) -> Kind:
         kind = super().kind_computed(name, kinds)
         return "unpinned_host" if kind == "pinned_host" else kind
+
+
+# --- kinds as part of shardings ---------------------------------------------------------------------------------------
+
+HOSTS = {"pinned_host", "unpinned_host"}
+
+
+@fault("MEM-21")
+class HostsMemoriesAreEqual(Model):
+    """Shardings in pinned and in unpinned memory are equal."""
+
+    def equal(self, one: Sharding, other: Sharding) -> bool:
+        if type(one) is type(other) and {one.memory_kind, other.memory_kind} == HOSTS:
+            return super().equal(one, other.in_kind(str(one.memory_kind)))
+        return super().equal(one, other)
+
+
+@fault("MEM-22")
+class HostsMemoriesAreEquivalent(Model):
+    """Shardings in pinned and in unpinned memory are equivalent."""
+
+    def same_memory(self, one: Sharding, other: Sharding) -> bool:
+        return super().same_memory(one, other) or {one.memory_kind, other.memory_kind} == HOSTS
+
+
+@fault("MEM-23", "MEM-25")
+class HashesAreNew(Model):
+    """Each sharding has a hash of its own."""
+
+    def hashed(self, kind: str, parts: Sequence[Hashable]) -> int:
+        return next(NUMBERS)
+
+
+NUMBERS = count(1)
+
+
+@fault("MEM-24")
+class UnpinnedIsNeverTheSame(Model):
+    """Shardings in unpinned memory are equivalent to none, not even to themselves."""
+
+    def same_memory(self, one: Sharding, other: Sharding) -> bool:
+        return super().same_memory(one, other) and one.memory_kind != "unpinned_host"
+
+
+@fault("MEM-26", "MEM-28")
+class HostsMemoryIsShownAsOne(Model):
+    """Shardings in pinned and in unpinned memory show that they are in the host's."""
+
+    def shown_memory(self, sharding: Sharding) -> str:
+        return ", memory_kind=host" if sharding.memory_kind in HOSTS else super().shown_memory(sharding)
+
+
+# Whatever is about unpinned memory is about pinned memory then.
+@fault(
+    "MEM-27",
+    also=[
+        *("MEM-05", "MEM-06", "MEM-07", "MEM-08", "MEM-12", "MEM-13", "MEM-14", "MEM-15", "MEM-21", "MEM-22"),
+        *("MEM-26", "MEM-28", "MEM-29", "MEM-31", "MEM-35", "MEM-36", "MEM-37", "MEM-38"),
+    ],
+)
+class HostsMemoryIsPinned(Model):
+    """A sharding in unpinned memory is one in pinned memory."""
+
+    def memory_of(self, device: Device, kind: str | None) -> str:
+        found = super().memory_of(device, kind)
+        return "pinned_host" if found == "unpinned_host" else found
+
+
+@fault("MEM-29")
+class MeshesOfOneStay(Model):
+    """Over a mesh of one device, with_memory_kind changes nothing."""
+
+    def in_memory(self, sharding: S, kind: str) -> S:
+        if isinstance(sharding, NamedSharding) and sharding.num_devices == 1:
+            return sharding
+        return super().in_memory(sharding, kind)
+
+
+@fault("MEM-30")
+class PickledWithoutMemory(Model):
+    """A sharding of one device is pickled without its kind of memory."""
+
+    def remade(self, sharding: Sharding) -> tuple[object, ...]:
+        again, positional = sharding.made()
+        return partial(
+            again.func, **{name: it for name, it in again.keywords.items() if name != "memory_kind"}
+        ), positional
+
+
+@fault("MEM-31")
+class LaterDevicesHaveOneMemory(Model):
+    """From the fifth device on, every kind of memory is the default one."""
+
+    def memory_of(self, device: Device, kind: str | None) -> str:
+        return super().memory_of(device, kind if device.id < 4 else None)
+
+
+# --- kinds that there are not -----------------------------------------------------------------------------------------
+
+
+@fault("MEM-32", also=["MEM-33"])
+class CapitalsAreNoMatter(Model):
+    """A kind of memory may be given in capitals."""
+
+    def memory_of(self, device: Device, kind: str | None) -> str:
+        return super().memory_of(device, kind.lower() if isinstance(kind, str) else kind)
+
+
+@fault("MEM-33")
+class OtherKindsAreNotOffered(Model):
+    """A kind of memory that there is not is refused without a word of those that there are."""
+
+    def memory_of(self, device: Device, kind: str | None) -> str:
+        try:
+            return super().memory_of(device, kind)
+        except ValueError:
+            raise ValueError(f"there is no memory {kind!r}") from None
+
+
+@fault("MEM-34")
+class NumbersMeanTheDefault(Model):
+    """A kind of memory that is no string is taken for the default one."""
+
+    def memory_of(self, device: Device, kind: str | None) -> str:
+        return super().memory_of(device, kind if isinstance(kind, str) else None)
+
+
+# --- kinds that meet --------------------------------------------------------------------------------------------------
+
+
+@fault("MEM-35", also=["MEM-36", "MEM-37", "MEM-38"])
+class HostsMemoriesAreOne(Model):
+    """In pinned and in unpinned memory, arguments and in_shardings may meet."""
+
+    def in_other_memory(self, lies: Sharding, wanted: Sharding) -> bool:
+        return super().in_other_memory(lies, wanted) and {lies.memory_kind, wanted.memory_kind} != HOSTS
+
+
+@fault("MEM-36")
+class OneKindTwice(Model):
+    """The refusal of an argument's kind of memory names its own twice."""
+
+    def wrong_memory(self, name: str, argument: Argument, lies: Sharding, wanted: Sharding) -> Exception:
+        return super().wrong_memory(name, argument, lies, lies)
+
+
+@fault("MEM-37")
+class ArgumentsInWrongMemoryHaveNoName(Model):
+    """The refusal of an argument's kind of memory does not say which argument it is."""
+
+    def word_argument_in(self, argument: Argument) -> str:
+        return " one"
+
+
+@fault("MEM-38")
+class WrongMemoryCompilesFirst(Model):
+    """A program is compiled before it turns out that an argument lies in another kind of memory."""
+
+    def wrong_memory(self, name: str, argument: Argument, lies: Sharding, wanted: Sharding) -> Exception:
+        self.counts["compile"] += 1
+        return super().wrong_memory(name, argument, lies, wanted)
+
+
+@fault("MEM-39")
+class MixturesAreTypeErrors(Model):
+    """Operands in different kinds of memory are refused with a TypeError."""
+
+    def mixed_memories(self, name: str, kinds: Sequence[str]) -> Exception:
+        return TypeError(str(super().mixed_memories(name, kinds)))
+
+
+@fault("MEM-40")
+class MixturesNameOneKind(Model):
+    """The refusal of operands in different kinds of memory names the first of them."""
+
+    def mixed_memories(self, name: str, kinds: Sequence[str]) -> Exception:
+        return super().mixed_memories(name, kinds[:1])
+
+
+@fault("MEM-41")
+class MixturesComeBackFirst(Model):
+    """Operands in different kinds of memory are brought to the device before they are refused."""
+
+    def mixed_memories(self, name: str, kinds: Sequence[str]) -> Exception:
+        for x in self.live_arrays():
+            back(self, x)
+        return super().mixed_memories(name, kinds)

@@ -6,7 +6,7 @@ A sharding asks the model that its devices belong to; one without devices asks `
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .meshes import AxisType
 from .specs import UNCONSTRAINED
@@ -42,7 +42,7 @@ class Meanings:
         return one.ordered == other.ordered
 
     def same_memory(self, one: Sharding, other: Sharding) -> bool:
-        """The same kind of memory. SHD-05."""
+        """The same kind of memory. SHD-05, MEM-22, MEM-24."""
         return one.memory_kind == other.memory_kind
 
     def same_cut(self, one: Sharding, other: Sharding, ndim: int) -> bool:
@@ -50,11 +50,14 @@ class Meanings:
         return one.tiling(ndim) == other.tiling(ndim)
 
     def equal(self, one: Sharding, other: Sharding) -> bool:
-        """Whether both were made of equal parts, which makes them equivalent. SHD-11, SHD-12, SHD-14, SHD-15."""
+        """Whether both were made of equal parts, which makes them equivalent.
+
+        SHD-11, SHD-12, SHD-14, SHD-15, MEM-21, MEM-23, MEM-25.
+        """
         return type(one) is type(other) and one._parts == other._parts
 
     def hashed(self, kind: str, parts: Sequence[Hashable]) -> int:
-        """The hash of a sharding made of these parts. SHD-11, SHD-13."""
+        """The hash of a sharding made of these parts. SHD-11, SHD-13, MEM-23, MEM-25."""
         return hash((kind, parts))
 
     # --- cut by them --------------------------------------------------------------------------------------------------
@@ -90,12 +93,19 @@ class Meanings:
     # --- in memory ----------------------------------------------------------------------------------------------------
 
     def memory_of(self, device: Device, kind: str | None) -> str:
-        """A kind of memory of a device, its default where none is given. SHD-21, SHD-33."""
+        """A kind of memory of a device, its default where none is given; one that it has not is refused.
+
+        SHD-21, SHD-33, MEM-27, MEM-31, MEM-32, MEM-33, MEM-34.
+        """
         return device.default_memory().kind if kind is None else device.memory(kind).kind
 
     def in_memory(self, sharding: S, kind: str) -> S:
-        """The same in another kind of memory. SHD-22."""
+        """The same in another kind of memory. SHD-22, MEM-29."""
         return cast("S", sharding.in_kind(kind))
+
+    def shown_memory(self, sharding: Sharding) -> str:
+        """The kind of memory as messages show it. MEM-26, MEM-28."""
+        return "" if sharding.memory_kind is None else f", memory_kind={sharding.memory_kind}"
 
     # --- copied and shown ---------------------------------------------------------------------------------------------
 
@@ -104,7 +114,7 @@ class Meanings:
         return sharding
 
     def remade(self, sharding: Sharding) -> tuple[object, ...]:
-        """What pickles and deep copies make it of again. SHD-39."""
+        """What pickles and deep copies make it of again, its kind of memory among it. SHD-39, MEM-30."""
         return sharding.made()
 
     def written(self, sharding: Sharding) -> str:

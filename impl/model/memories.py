@@ -84,7 +84,7 @@ class Memories(Agreement):
     # --- which kind a value is in -------------------------------------------------------------------------------------
 
     def flow(self, call: Call, usual: str) -> Flow:
-        """Follows the kinds of a call's arguments through its program."""
+        """Follows the kinds of a call's arguments through its program; nothing is moved on the way. MEM-41."""
         walk = Walk(usual)
         given = [self.kind_given(it.wanted or it.committed) for it in call.arguments]
         return Flow(self.kinds_after(call.program, given, walk), walk.taken_to)

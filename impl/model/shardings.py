@@ -143,7 +143,7 @@ class Sharding(Value, ABC):
 
     def _memory(self) -> str:
         """The kind of memory as messages show it."""
-        return "" if self.memory_kind is None else f", memory_kind={self.memory_kind}"
+        return self.meanings.shown_memory(self)
 
 
 class SingleDeviceSharding(Sharding):
