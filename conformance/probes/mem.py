@@ -384,7 +384,8 @@ PAIRED = {
 
 def mixed(jax, see, lay, act, memory, second):
     """Two arrays in different kinds of memory meet in one operation."""
-    x, y = (_array(jax, _at(jax, LAYS[lay], it)) for it in (memory, second))
+    x = _array(jax, _at(jax, LAYS[lay], memory))
+    y = _array(jax, _at(jax, LAYS[lay], second))
     lies = [see.memory_kind(x), see.memory_kind(y)]
     see.step("call")
     try:

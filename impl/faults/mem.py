@@ -285,9 +285,8 @@ class PickledWithoutMemory(Model):
 
     def remade(self, sharding: Sharding) -> tuple[object, ...]:
         again, positional = sharding.made()
-        return partial(
-            again.func, **{name: it for name, it in again.keywords.items() if name != "memory_kind"}
-        ), positional
+        keywords = {name: it for name, it in again.keywords.items() if name != "memory_kind"}
+        return partial(again.func, **keywords), positional
 
 
 @fault("MEM-31")
