@@ -6,7 +6,7 @@ A sharding asks the model that its devices belong to; one without devices asks `
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from .meshes import AxisType
 from .specs import UNCONSTRAINED
