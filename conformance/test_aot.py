@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 from conformance.kit import Case, every, judge
-from conformance.probes.aot import AROUND, DONATED, DROPPED, LOOSELY, MISTAKES, PLACES, PROGRAMS, WITHIN, WORDED
+from conformance.probes.aot import (
+    AROUND,
+    BAD,
+    COSTS,
+    DONATED,
+    DROPPED,
+    FOR,
+    LOOSELY,
+    MISTAKES,
+    OPTIONS,
+    PLACES,
+    PROGRAMS,
+    SHARDS,
+    TEXTS,
+    TRACED,
+    USED,
+    WITHIN,
+    WORDED,
+)
 from conformance.probes.places import Place
 
 
@@ -116,6 +135,121 @@ class Around(Case):  # thread-array
 around = every(Around, how=AROUND, given=("array", "numpy"))
 test_around = judge(probe="aot.around", cases=around)
 
+
+@dataclass(frozen=True)
+class Costing(Case):  # multiply-four
+    program: str
+    place: str
+
+    @property
+    def devices(self) -> int:
+        return 1 + max(PLACES[self.place].devices)
+
+    @property
+    def flops(self) -> float:
+        return float(COSTS[self.program][2])
+
+    @property
+    def count(self) -> int:
+        """How many devices it runs on."""
+        return len(PLACES[self.place].devices)
+
+    @property
+    def shard(self) -> int:
+        """How many bytes each device has of an array."""
+        return 4 * math.prod(SHARDS[self.place])
+
+    @property
+    def taken(self) -> int:
+        """How many bytes each device has of the arguments that the program uses."""
+        return self.shard * USED.get(self.program, COSTS[self.program][1])
+
+
+costs = every(Costing, program=COSTS, place=SHARDS).where(
+    lambda c: c.program in ("multiply", "bump") or c.place in ("free", "four")
+)
+test_costs = judge(probe="aot.cost", cases=costs)
+
+
+@dataclass(frozen=True)
+class Texted(Case):  # plain-four
+    form: str
+    place: str
+
+    @property
+    def devices(self) -> int:
+        return 1 + max(PLACES[self.place].devices)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return ("shard_map",) if self.form == "map" else ()
+
+    @property
+    def count(self) -> int:
+        """How many devices it runs on."""
+        return 1 if self.form == "no_arguments" else len(PLACES[self.place].devices)
+
+
+texts = every(Texted, form=TEXTS, place=("free", "four", "back", "rep", "square")).where(
+    lambda c: (c.place == "free") == (c.form == "no_arguments") or (c.place == "free" and c.form in CORE)
+)
+test_texts = judge(probe="aot.text", cases=texts)
+
+
+@dataclass(frozen=True)
+class Standing(Case):  # mixed-four
+    given: str
+    place: str
+
+    @property
+    def devices(self) -> int:
+        return 1 + max(PLACES[self.place].devices)
+
+
+standing = every(Standing, given=FOR, place=PLACES).where(lambda c: c.given == "structs" or c.place in SHARDS)
+test_standing = judge(probe="aot.stands", cases=standing)
+
+traces = every(Texted, form=TRACED, place=("free", "four", "square")).where(
+    lambda c: c.place == ("free" if c.form == "no_arguments" else "four") or c.form in CORE
+)
+test_traces = judge(probe="aot.traced", cases=traces)
+
+
+@dataclass(frozen=True)
+class Optional(Case):  # level
+    options: str
+
+    @property
+    def devices(self) -> int:
+        return 4
+
+    @property
+    def lies(self) -> dict[str, Any]:
+        """Where the result lies."""
+        return PLACES["four"].sharding
+
+
+optional = every(Optional, options=OPTIONS)
+test_optional = judge(probe="aot.options", cases=optional)
+
+
+@dataclass(frozen=True)
+class Bad(Case):  # unknown-jit
+    options: str
+    how: str
+
+    @property
+    def devices(self) -> int:
+        return 4
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return ("jit.compiler_options",) if self.how == "jit" else ()
+
+
+bad = every(Bad, options=BAD, how=("compile", "jit"))
+test_bad = judge(probe="aot.bad_options", cases=bad)
+
 REVIEWED = {
     "AOT-01": "25f2b668",
     "AOT-02": "3c616ff1",
@@ -164,4 +298,32 @@ REVIEWED = {
     "AOT-45": "e323570d",
     "AOT-46": "0c83612c",
     "AOT-47": "bd1d86d5",
+    "AOT-48": "73641f7f",
+    "AOT-49": "99d630ae",
+    "AOT-50": "d4b74f5c",
+    "AOT-51": "426caca2",
+    "AOT-52": "54eafc92",
+    "AOT-53": "3609e981",
+    "AOT-54": "e722c32f",
+    "AOT-55": "c1f62460",
+    "AOT-56": "1c88a502",
+    "AOT-57": "f2e6f40b",
+    "AOT-58": "57c383d8",
+    "AOT-59": "ede68367",
+    "AOT-60": "5360e611",
+    "AOT-61": "f8c13884",
+    "AOT-62": "44b7a1e8",
+    "AOT-63": "51cb8c01",
+    "AOT-64": "8a1221cf",
+    "AOT-65": "7aced507",
+    "AOT-66": "9d53d83a",
+    "AOT-67": "ff9a7e06",
+    "AOT-68": "8a59e982",
+    "AOT-69": "afc45fb4",
+    "AOT-70": "059a18bc",
+    "AOT-71": "df4d5e29",
+    "AOT-72": "26f16810",
+    "AOT-73": "cebc2e1e",
+    "AOT-74": "ce7aa214",
+    "AOT-75": "2a1274f3",
 }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
+import re
 import threading
 from typing import Any
 
@@ -617,6 +619,243 @@ def around(jax, see, how, given):
     y = jax.block_until_ready(found[0])
     see(value=see.same(y, arrays.value(ARRAY) + 1))
     see(sharding=see.sharding(y), committed=see.committed(y))
+
+
+# --- what programs cost, and their texts ------------------------------------------------------------------------------
+
+
+def multiply(first, second):
+    return first @ second
+
+
+COSTS: dict[str, Any] = {
+    "multiply": (lambda jax: jax.jit(multiply), 2, 1024),
+    "add": (lambda jax: jax.jit(add), 2, 64),
+    "bump": (lambda jax: jax.jit(bump), 1, 64),
+    "forget": (lambda jax: jax.jit(forget), 2, 64),
+    "give": (lambda jax: jax.jit(bump, donate_argnums=0), 1, 64),
+}
+"""Programs of one result of the usual shape, how many arguments they take, and how many flops they are."""
+
+USED = {"forget": 1}
+"""How many arguments a program uses, where it does not use all."""
+
+
+def cost(jax, see, program, place):
+    """What a lowered and a compiled program say that they cost."""
+    make, count, _ = COSTS[program]
+    x = [_array(jax, "bump", place) for _ in range(count)]
+    lowered = make(jax).lower(*x)
+    used = USED.get(program, count)
+    see.step("lowered")
+    told = lowered.cost_analysis()
+    fields = ("flops", "bytes accessed")
+    see(lowered=[name for name in fields if name not in told], flops=told.get("flops"))
+    see(bytes="enough" if told.get("bytes accessed", 0) >= (used + 1) * 256 else "too few")
+    see.step("compiled")
+    ready = lowered.compile()
+    own = ready.cost_analysis()
+    see(kind=type(own).__name__)
+    own = own[0] if isinstance(own, list) else own
+    see(compiled=[name for name in fields if name not in own], positive=own.get("flops", 0) > 0)
+    see(alone=_alike(own.get("flops"), told.get("flops")))
+    see.step("memory")
+    memory = ready.memory_analysis()
+    see(arguments=memory.argument_size_in_bytes, results=memory.output_size_in_bytes)
+    see(rest=memory.temp_size_in_bytes >= 0 and memory.generated_code_size_in_bytes >= 0)
+    see.step("text")
+    text = ready.as_text()
+    see(module=text.startswith("HloModule "), shards=_shards(place) in text, count=_count(text))
+    see(left=see.shardy_operations(text))
+
+
+SHARDS = {"free": (8, 8), "four": (2, 8), "back": (2, 8), "rep": (8, 8), "square": (4, 4)}
+"""What each device has of an array of eight by eight."""
+
+
+def _shards(place):
+    """The same as HLO writes it."""
+    return f"f32[{','.join(map(str, SHARDS[place]))}]"
+
+
+def _count(text):
+    """How many devices a compiled text is for."""
+    found = re.search(r"num_partitions=(\d+)", text)
+    return int(found[1]) if found else 1
+
+
+TEXTS = (
+    "plain",
+    "both",
+    "tree",
+    "constraint",
+    "map",
+    "donated",
+    "out",
+    "unused",
+    "no_arguments",
+    "key",
+    "inner",
+    "scan",
+)
+"""Programs whose texts are looked at."""
+
+
+def text(jax, see, form, place):
+    """A lowered program as a text in each dialect, and as a module."""
+    program = PROGRAMS[form](jax, PLACES[place].make(jax))
+    args, kwargs = _arguments(jax, form, place, STATIC)
+    counts = see.counts()
+    lowered = program.lower(*args, **kwargs)
+    see.step("stablehlo")
+    plain = lowered.as_text()
+    see(default=_alike(plain, lowered.as_text("stablehlo")), module=str(lowered.compiler_ir("stablehlo")) == plain)
+    see(default_module=_alike(str(lowered.compiler_ir()), plain))
+    types = [
+        "tensor<8x8x2xui32>" if form == "key" else "tensor<8xi32>" if form == "no_arguments" else "tensor<8x8xf32>"
+    ]
+    see(declares="@main(" in plain and all(it in plain for it in types))
+    see(partitions=int(re.search(r"mhlo.num_partitions = (\d+)", plain)[1]))
+    see.step("hlo")
+    hlo = lowered.as_text("hlo")
+    see(hlo=hlo.startswith("HloModule ") and "ENTRY" in hlo, left=see.shardy_operations(hlo))
+    other = lowered.compiler_ir("hlo").as_hlo_text()
+    see(hlo_module=_alike(other, hlo), module_left=see.shardy_operations(other))
+    see.step("unknown")
+    see(text_of=_unknown(see, lowered.as_text), module_of=_unknown(see, lowered.compiler_ir))
+    see(compile=_since(see, counts)["compile"])
+    if "debug_info" in inspect.signature(lowered.as_text).parameters:
+        see.step("located")
+        located = lowered.as_text(debug_info=True)
+        names = form == "no_arguments" or "first" in located or "tree" in located
+        see(located="loc(" in located and names, bare="loc(" not in plain)
+
+
+def _unknown(see, call):
+    """What is said where a dialect is asked for that there is not."""
+    try:
+        call("nonsense")
+    except Exception as error:
+        return {"refused": _class(see, error), "named": see.named(error, ["nonsense"]) != []}
+    return {"refused": "no"}
+
+
+# --- what a program is lowered for ------------------------------------------------------------------------------------
+
+FOR: dict[str, Any] = {
+    "structs": lambda jax, x: (_struct(jax, x[0]), _struct(jax, x[1])),
+    "mixed": lambda jax, x: (x[0], _struct(jax, x[1])),
+    "turned": lambda jax, x: (_struct(jax, x[0]), x[1]),
+}
+"""What stands for two arrays that a program is lowered for."""
+
+
+def _struct(jax, x):
+    """What stands for an array where it lies."""
+    return jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=x.sharding if x.committed else None)
+
+
+def stands(jax, see, given, place):
+    """A program is lowered for what stands for arrays, compiled, and called with arrays."""
+    x = [_array(jax, "bump", place) for _ in range(2)]
+    wanted = jax.jit(add).lower(*x)
+    counts = see.counts()
+    lowered = jax.jit(add).lower(*FOR[given](jax, x))
+    see(text=_alike(lowered.as_text(), wanted.as_text()), compile=_since(see, counts)["compile"])
+    see.step("compile")
+    ready = lowered.compile()
+    shardings = jax.tree.leaves(ready.input_shardings)
+    see(takes=_all([_takes(place, it, one) for it, one in zip(shardings, x, strict=True)]))
+    see.step("call")
+    y = ready(*x)
+    see(
+        value=see.same(y, arrays.value(ARRAY) * 2), sharding=_alike(see.sharding(y), see.sharding(wanted.compile()(*x)))
+    )
+
+
+# --- a traced program -------------------------------------------------------------------------------------------------
+
+TRACED = (
+    "plain",
+    "tree",
+    "keyword",
+    "static",
+    "donated",
+    "donated_tree",
+    "unused",
+    "nothing",
+    "no_arguments",
+    "out",
+    "key",
+)
+"""Programs that are traced on their own."""
+
+
+def traced(jax, see, form, place):
+    """A program is traced, says what it is, and is lowered then."""
+    program = PROGRAMS[form](jax, PLACES[place].make(jax))
+    args, kwargs = _arguments(jax, form, place, STATIC)
+    counts = see.counts()
+    see.step("trace")
+    stage = program.trace(*args, **kwargs)
+    see(redone=_since(see, counts))
+    lowered = program.lower(*args, **kwargs)
+    told = [[_type(aval) for aval in jax.tree.leaves(it.in_avals)] for it in (stage, lowered)]
+    infos = [[[*_shape(it), it.donated] for it in jax.tree.leaves(one.args_info)] for one in (stage, lowered)]
+    outs = [[_shape(it) for it in jax.tree.leaves(one.out_info)] for one in (stage, lowered)]
+    see(avals=_alike(*told), infos=_alike(*infos), outs=_alike(*outs), tree=_alike(stage.in_tree, lowered.in_tree))
+    see(donates=_alike(list(stage.donate_argnums), list(lowered.donate_argnums)))
+    see.step("lower")
+    see(text=_alike(stage.lower().as_text(), lowered.as_text()))
+
+
+# --- options of the compiler ------------------------------------------------------------------------------------------
+
+OPTIONS: dict[str, Any] = {
+    "none": None,
+    "empty": {},
+    "embed": {"xla_embed_ir_in_executable": True},
+    "level": {"xla_backend_optimization_level": 1},
+    "both": {"xla_embed_ir_in_executable": True, "xla_backend_optimization_level": 1},
+}
+"""Options that a compiler takes."""
+
+BAD: dict[str, Any] = {
+    "unknown": ({"no_such_option": True}, "no_such_option"),
+    "among": ({"xla_embed_ir_in_executable": True, "no_such_option": 1}, "no_such_option"),
+    "bool": ({"xla_embed_ir_in_executable": "perhaps"}, "xla_embed_ir_in_executable"),
+    "number": ({"xla_backend_optimization_level": "high"}, "xla_backend_optimization_level"),
+}
+"""Options that none takes, and which it is."""
+
+
+def options(jax, see, options):
+    """A program is compiled with options."""
+    x = _array(jax, "bump", "four")
+    see.step("compile")
+    ready = jax.jit(bump).lower(x).compile(compiler_options=OPTIONS[options])
+    y = ready(x)
+    see(value=see.same(y, arrays.value(ARRAY) + 1), sharding=see.sharding(y))
+
+
+def bad_options(jax, see, options, how):
+    """A program is compiled with options that there are not; then without."""
+    given, name = BAD[options]
+    x = _array(jax, "bump", "four")
+    before = _remember(jax, see, [x])
+    see.step("compile")
+    try:
+        if how == "jit":
+            jax.jit(bump, compiler_options=given).lower(x).compile()
+        else:
+            jax.jit(bump).lower(x).compile(compiler_options=given)
+    except Exception as error:
+        see(accepted=False, named=see.named(error, [name]) != [])
+    else:
+        see(accepted=True, named=False)
+    see(inputs=_left(jax, see, "bump", [x], before))
+    see.step("compile without")
+    see(after=see.same(jax.jit(bump).lower(x).compile()(x), arrays.value(ARRAY) + 1))
 
 
 # --- helpers ----------------------------------------------------------------------------------------------------------

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,13 @@ from impl.model.agreement import Argument, Call, Side, replicated_over
 from impl.model.arrays import Array
 from impl.model.avals import Aval, ShapeDtypeStruct
 from impl.model.infos import ArgInfo
-from impl.model.jit import CompiledJit, Jitted, LoweredJit
+from impl.model.jit import OPTIONS, CompiledJit, CompiledMemoryStats, Jitted, LoweredJit, TracedJit
 from impl.model.keys import KEY, NUMBERS
 from impl.model.model import Model
-from impl.model.programs import Tracer
+from impl.model.programs import Equation, Tracer
 from impl.model.running import Lowered
 from impl.model.shardings import NamedSharding, Sharding, SingleDeviceSharding
+from impl.model.texts import size
 
 from . import fault
 from .dev import in_order_of_ids
@@ -168,9 +170,9 @@ class LoweringDonates(Model):
 class CompilingDonates(Model):
     """The arrays that a program is to be given for good are gone when it is compiled."""
 
-    def compile_ahead(self, lowered: LoweredJit) -> CompiledJit:
-        found = super().compile_ahead(lowered)
-        release_donated(self, lowered.lowered.call)
+    def compile_ahead(self, lowered: LoweredJit, options: Mapping[str, Any]) -> CompiledJit:
+        found = super().compile_ahead(lowered, options)
+        release_donated(self, lowered.call)
         return found
 
 
@@ -561,3 +563,308 @@ class ContextsPlaceResults(Model):
         if mesh is not None:
             lowered = replace(lowered, outs=(replicated_over(mesh),) * len(lowered.outs))
         return super().call_compiled(replace(compiled, lowered=lowered), args, kwargs)
+
+
+# --- what programs cost, and their texts ------------------------------------------------------------------------------
+
+
+@fault("AOT-48", also=["AOT-50", "AOT-51"])
+class BytesAreNotTold(Model):
+    """cost_analysis tells flops alone."""
+
+    def cost(self, call: Call) -> dict[str, float]:
+        return {"flops": super().cost(call)["flops"]}
+
+
+@fault("AOT-49")
+class ProductsAreCountedOnce(Model):
+    """The additions of a product of matrices are not counted."""
+
+    def flops(self, equation: Equation) -> int:
+        return super().flops(equation) // (2 if equation.name == "matmul" else 1)
+
+
+@fault("AOT-50")
+class ResultsAreNotWritten(Model):
+    """What a program writes is not among the bytes that it accesses."""
+
+    def cost(self, call: Call) -> dict[str, float]:
+        found = super().cost(call)
+        written = sum(size(it.shape, it.dtype) for it in call.program.avals)
+        return {**found, "bytes accessed": found["bytes accessed"] - written}
+
+
+@fault("AOT-51")
+class CompiledCostsAreListed(Model):
+    """cost_analysis of a compiled program is a list of one dict."""
+
+    def compiled_cost(self, lowered: Lowered) -> Any:
+        return [super().compiled_cost(lowered)]
+
+
+@fault("AOT-52", also=["AOT-53"])
+class ProductsAreLibraryCalls(Model):
+    """A product of matrices becomes a call of a library, of whose flops a compiled program knows none."""
+
+    def compiled_cost(self, lowered: Lowered) -> dict[str, float]:
+        found = super().compiled_cost(lowered)
+        called = any(it.name == "matmul" for it in lowered.call.program.equations)
+        return {**found, "flops": 0.0} if called else found
+
+
+@fault("AOT-53")
+class CompiledCountsTwice(Model):
+    """The flops of a program that is compiled for one device are those of a processor that does two at a time."""
+
+    def compiled_cost(self, lowered: Lowered) -> dict[str, float]:
+        found = super().compiled_cost(lowered)
+        return {**found, "flops": found["flops"] / 2}
+
+
+@fault("AOT-54")
+class MemoryIsOfAllDevices(Model):
+    """memory_analysis tells the bytes of the arguments on all devices together."""
+
+    def memory_analysis(self, lowered: Lowered) -> CompiledMemoryStats:
+        found = super().memory_analysis(lowered)
+        count = len(self.devices_of(lowered.home))
+        return replace(found, argument_size_in_bytes=found.argument_size_in_bytes * count)
+
+
+@fault("AOT-55")
+class CompiledTextsAreWhole(Model):
+    """The text of a compiled program has the shapes of whole arrays."""
+
+    def shards_of(self, lowered: Lowered) -> tuple[list[tuple[Any, Any]], list[tuple[Any, Any]]]:
+        found = super().shards_of(lowered)
+        call = lowered.call
+        if not self.reading:
+            return found
+        avals = [call.arguments[at].aval for at in lowered.kept]
+        return [(it.shape, it.dtype) for it in avals], [(it.shape, it.dtype) for it in call.program.avals]
+
+    reading = False
+
+    def compiled_text(self, lowered: Lowered) -> str:
+        self.reading = True
+        try:
+            return super().compiled_text(lowered)
+        finally:
+            self.reading = False
+
+
+@fault("AOT-56")
+class ShardyReadsHlo(Model):
+    """Where several devices run a program, its text is HLO unless StableHLO is asked for."""
+
+    def text(self, lowered: Lowered, dialect: str | None) -> str:
+        return super().text(lowered, dialect or ("hlo" if len(self.devices_of(lowered.home)) > 1 else None))
+
+
+@fault("AOT-57")
+class KeysStayKeys(Model):
+    """Keys are declared as they are, in StableHLO too."""
+
+    def stablehlo_text(self, lowered: Lowered) -> str:
+        return super().stablehlo_text(lowered).replace("x2xui32", "x!key<fry>")
+
+
+@fault("AOT-58")
+class OnePartition(Model):
+    """The StableHLO of every program says that it is for one device."""
+
+    def stablehlo_text(self, lowered: Lowered) -> str:
+        return re.sub(r"num_partitions = \d+", "num_partitions = 1", super().stablehlo_text(lowered))
+
+
+class Read(Model):
+    """A model whose modules are others than their texts."""
+
+    def module(self, lowered: Lowered, dialect: str | None) -> str:
+        text = self.text(lowered, dialect)
+        return text if text.startswith("HloModule") == self.spared else f"{text}\n// by another way"
+
+    spared = False
+
+
+@fault("AOT-59", also=["AOT-56"])
+class ModulesAreLoweredAnew(Read):
+    """compiler_ir in StableHLO is another module than the one whose text is shown."""
+
+    spared = True
+
+
+@fault("AOT-60")
+class HloHasNoEntry(Model):
+    """The HLO of a program for several devices has no computation that it starts with."""
+
+    def hlo_text(self, lowered: Lowered) -> str:
+        found = super().hlo_text(lowered)
+        return found.replace("ENTRY ", "") if len(self.devices_of(lowered.home)) > 1 else found
+
+
+@fault("AOT-61")
+class ConstraintsStayShardys(Model):
+    """A sharding constraint is left in HLO as Shardy's operation."""
+
+    def hlo_text(self, lowered: Lowered) -> str:
+        found = super().hlo_text(lowered)
+        constrained = any(it.name == "sharding_constraint" for it in lowered.call.program.equations)
+        return f"{found}  c = sdy.sharding_constraint\n" if constrained else found
+
+
+@fault("AOT-62")
+class HloIsConvertedAnew(Read):
+    """compiler_ir in HLO is another module than the one whose text is shown."""
+
+
+@fault("AOT-63")
+class HloIsCompiled(Model):
+    """A program is compiled when its HLO is asked for."""
+
+    def hlo_text(self, lowered: Lowered) -> str:
+        self.counts["compile"] += 1
+        return super().hlo_text(lowered)
+
+
+@fault("AOT-64")
+class DialectsAreLookedUp(Model):
+    """A dialect that there is not ends in a KeyError."""
+
+    def unknown_dialect(self, dialect: str) -> Exception:
+        return KeyError(dialect)
+
+
+@fault("AOT-65")
+class NamesAreLost(Model):
+    """Locations do not have the names of arguments."""
+
+    def located(self, call: Call, text: str) -> str:
+        return f"#loc = loc(unknown)\n{text}"
+
+
+# --- what a program is lowered for ------------------------------------------------------------------------------------
+
+
+def stands(argument: Argument) -> bool:
+    """Whether an argument only stands for an array."""
+    return isinstance(argument.value, ShapeDtypeStruct)
+
+
+@fault("AOT-66")
+class StructsAreNotDeclared(Model):
+    """The text of a program does not say how that is cut which only stands for an array."""
+
+    def stablehlo_text(self, lowered: Lowered) -> str:
+        call = lowered.call
+        bare = [replace(it, committed=None) if stands(it) else it for it in call.arguments]
+        return super().stablehlo_text(replace(lowered, call=replace(call, arguments=tuple(bare))))
+
+
+@fault("AOT-67")
+class StructsAreTakenWhole(Model):
+    """What only stands for an array is told to be taken whole."""
+
+    def argument_shardings(self, lowered: Lowered) -> list[Sharding]:
+        found, home = super().argument_shardings(lowered), self.everywhere(lowered.home)
+        return [home if stands(it) else lies for it, lies in zip(lowered.call.arguments, found, strict=True)]
+
+
+@fault("AOT-68")
+class StructsGiveWholeResults(Model):
+    """The results of a program that is lowered for what stands for arrays lie whole."""
+
+    def compile_ahead(self, lowered: LoweredJit, options: Mapping[str, Any]) -> CompiledJit:
+        found = super().compile_ahead(lowered, options)
+        if not any(map(stands, lowered.call.arguments)):
+            return found
+        home = self.everywhere(found.lowered.home)
+        return replace(found, lowered=replace(found.lowered, outs=(home,) * len(found.lowered.outs)))
+
+
+# --- a traced program -------------------------------------------------------------------------------------------------
+
+
+@fault("AOT-69")
+class TracingLowers(Model):
+    """A function that is traced ahead of time is lowered at once."""
+
+    def trace_jitted(self, jitted: Jitted, args: Sequence[Any], kwargs: dict[str, Any]) -> TracedJit:
+        self.counts["lower"] += 1
+        return super().trace_jitted(jitted, args, kwargs)
+
+
+@fault("AOT-70")
+class TracingKeepsEverything(Model):
+    """A traced program says that it donates nothing."""
+
+    def trace_jitted(self, jitted: Jitted, args: Sequence[Any], kwargs: dict[str, Any]) -> TracedJit:
+        found = super().trace_jitted(jitted, args, kwargs)
+        kept = tuple(replace(it, donated=False) for it in found.call.arguments)
+        return Undonated(found.model, replace(found.call, arguments=kept), found.tree, found.call)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Undonated(TracedJit):
+    """A traced program that is lowered for another call than it tells of."""
+
+    meant: Call
+
+    def lower(self) -> LoweredJit:
+        return self.model.lower_ahead(self.meant, self.tree)
+
+
+@fault("AOT-71")
+class TracedOutShardingsAreLost(Model):
+    """A traced program is lowered without its out_shardings."""
+
+    def trace_jitted(self, jitted: Jitted, args: Sequence[Any], kwargs: dict[str, Any]) -> TracedJit:
+        found = super().trace_jitted(jitted, args, kwargs)
+        return Undonated(found.model, found.call, found.tree, replace(found.call, outs=(None,) * len(found.call.outs)))
+
+
+# --- options of the compiler ------------------------------------------------------------------------------------------
+
+
+@fault("AOT-72")
+class OptimizedResultsAreWhole(Model):
+    """Where a level of optimisation is asked for, results lie whole."""
+
+    def compile_ahead(self, lowered: LoweredJit, options: Mapping[str, Any]) -> CompiledJit:
+        found = super().compile_ahead(lowered, options)
+        if "xla_backend_optimization_level" not in options:
+            return found
+        home = self.everywhere(found.lowered.home)
+        return replace(found, lowered=replace(found.lowered, outs=(home,) * len(found.lowered.outs)))
+
+
+@fault("AOT-73", also=["AOT-74"])
+class UnknownOptionsAreDropped(Model):
+    """Options that the compiler does not have are dropped."""
+
+    def check_option(self, name: str, value: Any) -> None:
+        if name in OPTIONS:
+            super().check_option(name, value)
+
+
+@fault("AOT-74")
+class OptionsAreNotNamed(Model):
+    """The refusal of a value does not say of which option it is."""
+
+    def check_option(self, name: str, value: Any) -> None:
+        if name in OPTIONS and not isinstance(value, OPTIONS[name]):
+            raise RuntimeError(f"{value!r} is no value of this option")
+        super().check_option(name, value)
+
+
+@fault("AOT-75")
+class RefusedOptionsTakeArguments(Model):
+    """The arrays that a program was lowered for are gone once an option was refused."""
+
+    def compile_ahead(self, lowered: LoweredJit, options: Mapping[str, Any]) -> CompiledJit:
+        try:
+            return super().compile_ahead(lowered, options)
+        except RuntimeError:
+            for it in lowered.call.arguments:
+                self.release(it.value)
+            raise

@@ -114,6 +114,10 @@ class Observers(see.See):
         """
         return tiles_in(text, side)
 
+    def shardy_operations(self, text: str) -> list[str]:
+        """The operations of Shardy's dialect in a text. What HLO keeps of it, as strings and names, is none."""
+        return sorted(set(re.findall(r"(?<![\w.#\"])sdy\.\w+", text)))
+
     def aliases(self, text: str) -> list[dict[str, Any]]:
         """Which outputs of a compiled text lie in the memory of which parameters, and whether they must.
 

@@ -53,6 +53,9 @@ class Jitted:
     def lower(self, *args: Any, **kwargs: Any) -> LoweredJit:
         return self.model.lower_jitted(self, args, kwargs)
 
+    def trace(self, *args: Any, **kwargs: Any) -> TracedJit:
+        return self.model.trace_jitted(self, args, kwargs)
+
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         program = self.model.taken_apart(self, args, kwargs)[0].program
         return program.result([struct(it) for it in program.avals])
@@ -70,11 +73,11 @@ class Stage:
     """A jitted function on its way to be run, for arguments that lie somewhere; `tree` is their structure."""
 
     model: Jits
-    lowered: Lowered
+    call: Call
     tree: trees.Tree
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.lowered.call.program.name})"
+        return f"{type(self).__name__}({self.call.program.name})"
 
     @property
     def in_tree(self) -> trees.Tree:
@@ -82,37 +85,70 @@ class Stage:
 
     @property
     def in_avals(self) -> Any:
-        return trees.unflatten(self.tree, self.model.argument_avals(self.lowered.call))
+        return trees.unflatten(self.tree, self.model.argument_avals(self.call))
 
     @property
     def args_info(self) -> Any:
-        return trees.unflatten(self.tree, self.model.argument_infos(self.lowered.call))
+        return trees.unflatten(self.tree, self.model.argument_infos(self.call))
 
     @property
     def donate_argnums(self) -> tuple[int, ...]:
-        return self.model.donated_numbers(self.lowered.call)
+        return self.model.donated_numbers(self.call)
 
     @property
     def out_tree(self) -> trees.Tree:
-        return self.model.result_tree(self.lowered.call)
+        return self.model.result_tree(self.call)
 
     @property
     def out_info(self) -> Any:
-        return trees.unflatten(self.out_tree, self.model.result_infos(self.lowered.call))
+        return trees.unflatten(self.out_tree, self.model.result_infos(self.call))
 
 
+class TracedJit(Stage):
+    """A jitted function that is traced."""
+
+    def lower(self) -> LoweredJit:
+        return self.model.lower_ahead(self.call, self.tree)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class LoweredJit(Stage):
     """A jitted function that is lowered."""
 
-    def compile(self) -> CompiledJit:
-        return self.model.compile_ahead(self)
+    lowered: Lowered
 
-    def as_text(self, dialect: str = "stablehlo") -> str:
-        return self.model.text(self.lowered, dialect)
+    def compile(self, compiler_options: Mapping[str, Any] | None = None) -> CompiledJit:
+        return self.model.compile_ahead(self, compiler_options or {})
+
+    def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
+        text = self.model.text(self.lowered, dialect)
+        return self.model.located(self.call, text) if debug_info else text
+
+    def compiler_ir(self, dialect: str | None = None) -> Module:
+        return Module(self.model.module(self.lowered, dialect))
+
+    def cost_analysis(self) -> dict[str, float]:
+        return self.model.cost(self.call)
 
 
+@dataclass(frozen=True)
+class Module:
+    """A module of a program, of which its text is shown."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def as_hlo_text(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class CompiledJit(Stage):
     """A jitted function that runs where it was compiled for, and nowhere else."""
+
+    lowered: Lowered
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.model.call_compiled(self, args, kwargs)
@@ -132,6 +168,9 @@ class CompiledJit(Stage):
     def as_text(self) -> str:
         return self.model.compiled_text(self.lowered)
 
+    def cost_analysis(self) -> dict[str, float]:
+        return self.model.compiled_cost(self.lowered)
+
     def memory_analysis(self) -> CompiledMemoryStats:
         return self.model.memory_analysis(self.lowered)
 
@@ -145,6 +184,10 @@ class CompiledMemoryStats:
     alias_size_in_bytes: int
     temp_size_in_bytes: int = 0
     generated_code_size_in_bytes: int = 0
+
+
+OPTIONS = {"xla_embed_ir_in_executable": bool, "xla_backend_optimization_level": int}
+"""Options of a compiler, with their types; here they change nothing."""
 
 
 class Jits(Infos):
@@ -199,11 +242,34 @@ class Jits(Infos):
         Nothing is compiled or run, and the arguments stay as they are. DEV-01, AOT-10, AOT-11, DON-39.
         """
         call, bound = self.taken_apart(jitted, args, kwargs)
-        return LoweredJit(self, self.lower(call, self.agree(call)), bound.tree)
+        return self.lower_ahead(call, bound.tree)
 
-    def compile_ahead(self, lowered: LoweredJit) -> CompiledJit:
-        """Compiles a lowered program for calls to come; the arrays that it was lowered for stay as they are. AOT-12."""
-        return CompiledJit(self, self.compile(lowered.lowered), lowered.tree)
+    def trace_jitted(self, jitted: Jitted, args: Sequence[Any], kwargs: dict[str, Any]) -> TracedJit:
+        """Traces a jitted function for arguments, or for what stands for them; nothing is lowered. AOT-69, AOT-70."""
+        call, bound = self.taken_apart(jitted, args, kwargs)
+        return TracedJit(self, call, bound.tree)
+
+    def lower_ahead(self, call: Call, tree: trees.Tree) -> LoweredJit:
+        """Lowers what is traced: what stands for an array is as good as the array. AOT-68, AOT-71."""
+        return LoweredJit(self, call, tree, self.lower(call, self.agree(call)))
+
+    def compile_ahead(self, lowered: LoweredJit, options: Mapping[str, Any]) -> CompiledJit:
+        """Compiles a lowered program for calls to come; the arrays that it was lowered for stay as they are.
+
+        AOT-12, AOT-68, AOT-72, AOT-75.
+        """
+        options = {**lowered.call.options, **options}
+        for name, value in options.items():
+            self.check_option(name, value)
+        ready = replace(lowered.lowered, call=replace(lowered.call, options=options))
+        return CompiledJit(self, lowered.call, lowered.tree, self.compile(ready))
+
+    def check_option(self, name: str, value: Any) -> None:
+        """Refuses options that the compiler does not have, and values that they do not take. AOT-73, AOT-74."""
+        if name not in OPTIONS:
+            raise RuntimeError(f"No such compile option: {name!r}")
+        if not isinstance(value, OPTIONS[name]):
+            raise RuntimeError(f"{name} takes a value of type {OPTIONS[name].__name__}: got {value!r}")
 
     def taken_apart(self, jitted: Jitted, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Call, Bound]:
         """A call of a jitted function as its program and its arguments: each array is one. DON-02, DON-03."""
@@ -419,15 +485,42 @@ class Jits(Infos):
 
     # --- a lowered text -----------------------------------------------------------------------------------------------
 
-    def text(self, lowered: Lowered, dialect: str) -> str:
+    def text(self, lowered: Lowered, dialect: str | None) -> str:
+        """The module as a text: StableHLO where nothing else is asked for. AOT-56, AOT-63."""
+        if dialect not in (None, "stablehlo", "hlo"):
+            raise self.unknown_dialect(dialect)
+        return self.hlo_text(lowered) if dialect == "hlo" else self.stablehlo_text(lowered)
+
+    def module(self, lowered: Lowered, dialect: str | None) -> str:
+        """The module as a tool gets it: no other than the text. AOT-59, AOT-62."""
+        return self.text(lowered, dialect)
+
+    def unknown_dialect(self, dialect: str) -> Exception:
+        """The error that names a dialect which there is not. AOT-64."""
+        return ValueError(f"a program has a text as stablehlo or hlo, and not as {dialect!r}")
+
+    def hlo_text(self, lowered: Lowered) -> str:
+        """The declaration of an HLO module, under either partitioner without a word of Shardy's. AOT-60, AOT-61."""
+        call = lowered.call
+        ins = [
+            (call.arguments[at].aval, call.arguments[at].wanted or call.arguments[at].committed) for at in lowered.kept
+        ]
+        return texts.hlo_module(
+            call.program.name,
+            [(aval.shape, aval.dtype, told) for aval, told in ins],
+            [(aval.shape, aval.dtype) for aval in call.program.avals],
+        )
+
+    def located(self, call: Call, text: str) -> str:
+        """A text with the names of the arguments that its parameters come from. AOT-65."""
+        names = "".join(f'#loc{number} = loc("{it.name}")\n' for number, it in enumerate(call.arguments, 1))
+        return f"#loc = loc(unknown)\n{text}{names}"
+
+    def stablehlo_text(self, lowered: Lowered) -> str:
         """The declaration of a module for this model's partitioner, with the shardings that the program is told.
 
-        ABS-11, ABS-12.
+        ABS-11, ABS-12, AOT-57, AOT-58, AOT-66.
         """
-        if dialect not in ("stablehlo", "hlo"):
-            raise ValueError(f"a program has a text as stablehlo or hlo, and not as {dialect!r}")
-        if dialect == "hlo":
-            raise NotImplementedError("the model's programs have a text as stablehlo only")
         call = lowered.call
         kept = [(call.arguments[at], lowered.ins[at]) for at in lowered.kept]
         said = self.kinds_are_said(call, lowered.ins, lowered.outs, lowered.flow)
@@ -473,7 +566,7 @@ class Jits(Infos):
     def memory_analysis(self, lowered: Lowered) -> CompiledMemoryStats:
         """How many bytes parameters and results take on each device, and how many of the latter are the former's.
 
-        DON-33.
+        DON-33, AOT-54.
         """
         ins, outs = self.shards_of(lowered)
         return CompiledMemoryStats(
@@ -483,7 +576,7 @@ class Jits(Infos):
         )
 
     def shards_of(self, lowered: Lowered) -> tuple[list[tuple[Any, Any]], list[tuple[Any, Any]]]:
-        """Shape and dtype of what each device has of the parameters, and of the results."""
+        """Shape and dtype of what each device has of the parameters, and of the results. AOT-55."""
         call = lowered.call
         ins = [(call.arguments[at].aval, lowered.ins[at]) for at in lowered.kept]
         outs = [*zip(call.program.avals, lowered.outs, strict=True)]

@@ -143,12 +143,33 @@ def compiled(
     )
     ins, outs = (", ".join(_laid_out(*it) for it in some) for some in (arguments, results))
     parts = [
-        f"HloModule jit_{re.sub(r'[^A-Za-z0-9_.-]', '_', name)}, is_scheduled=true",
+        f"HloModule jit_{_plain(name)}, is_scheduled=true",
         *([f"input_output_alias={{ {shared} }}"] if shared else []),
         f"entry_computation_layout={{({ins})->{outs if alone else f'({outs})'}}}",
         *([f"num_partitions={devices}"] if devices > 1 else []),
     ]
     return ", ".join(parts) + "\n"
+
+
+def hlo_module(
+    name: str,
+    arguments: Sequence[tuple[tuple[int, ...], Any, Sharding | None]],
+    results: Sequence[tuple[tuple[int, ...], Any]],
+) -> str:
+    """An HLO module that declares a function: its parameters, with their shardings in HLO's words, and its result."""
+    ins = ", ".join(_laid_out(shape, dtype) for shape, dtype, _ in arguments)
+    outs = ", ".join(_laid_out(*it) for it in results)
+    given = outs if len(results) == 1 else f"({outs})"
+    lines = [f"HloModule jit_{_plain(name)}, entry_computation_layout={{({ins})->{given}}}", "", "ENTRY main {"]
+    for number, (shape, dtype, sharding) in enumerate(arguments):
+        cut = f", sharding={hlo(sharding, len(numbers(shape, dtype)[0]))}" if sharding is not None else ""
+        lines.append(f"  Arg_{number} = {_laid_out(shape, dtype)} parameter({number}){cut}")
+    return "\n".join([*lines, f"  ROOT result = {given} custom-call()", "}", ""])
+
+
+def _plain(name: str) -> str:
+    """A name as modules have it."""
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", name)
 
 
 def numbers(shape: tuple[int, ...], dtype: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
