@@ -708,8 +708,8 @@ def text(jax, see, form, place):
     counts = see.counts()
     lowered = program.lower(*args, **kwargs)
     see.step("stablehlo")
-    plain = lowered.as_text()
-    see(default=_alike(plain, lowered.as_text("stablehlo")), module=str(lowered.compiler_ir("stablehlo")) == plain)
+    plain = lowered.as_text("stablehlo")
+    see(default=_alike(lowered.as_text(), plain), module=str(lowered.compiler_ir("stablehlo")) == plain)
     see(default_module=_alike(str(lowered.compiler_ir()), plain))
     types = [
         "tensor<8x8x2xui32>" if form == "key" else "tensor<8xi32>" if form == "no_arguments" else "tensor<8x8xf32>"

@@ -736,7 +736,7 @@ class DialectsAreLookedUp(Model):
 
 
 @fault("AOT-65")
-class NamesAreLost(Model):
+class LocationsHaveNoNames(Model):
     """Locations do not have the names of arguments."""
 
     def located(self, call: Call, text: str) -> str:
