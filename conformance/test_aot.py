@@ -162,7 +162,7 @@ class Costing(Case):  # multiply-four
     @property
     def taken(self) -> int:
         """How many bytes each device has of the arguments that the program uses."""
-        return self.shard * USED.get(self.program, COSTS[self.program][1])
+        return int(self.shard * USED.get(self.program, COSTS[self.program][1]))
 
 
 costs = every(Costing, program=COSTS, place=SHARDS).where(

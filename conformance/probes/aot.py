@@ -637,7 +637,7 @@ COSTS: dict[str, Any] = {
 }
 """Programs of one result of the usual shape, how many arguments they take, and how many flops they are."""
 
-USED = {"forget": 1}
+USED: dict[str, int] = {"forget": 1}
 """How many arguments a program uses, where it does not use all."""
 
 
@@ -679,8 +679,8 @@ def _shards(place):
 
 
 def _count(text):
-    """How many devices a compiled text is for."""
-    found = re.search(r"num_partitions=(\d+)", text)
+    """How many devices a text is for."""
+    found = re.search(r"num_partitions ?= ?(\d+)", text)
     return int(found[1]) if found else 1
 
 
@@ -715,7 +715,7 @@ def text(jax, see, form, place):
         "tensor<8x8x2xui32>" if form == "key" else "tensor<8xi32>" if form == "no_arguments" else "tensor<8x8xf32>"
     ]
     see(declares="@main(" in plain and all(it in plain for it in types))
-    see(partitions=int(re.search(r"mhlo.num_partitions = (\d+)", plain)[1]))
+    see(partitions=_count(plain))
     see.step("hlo")
     hlo = lowered.as_text("hlo")
     see(hlo=hlo.startswith("HloModule ") and "ENTRY" in hlo, left=see.shardy_operations(hlo))

@@ -195,7 +195,7 @@ class ArgumentsAreLaidOutForGood(Knowing):
 class TextSaysWhetherItIsFirst(Model):
     """The lowered text says whether a program is for the first device."""
 
-    def text(self, lowered: Lowered, dialect: str) -> str:
+    def text(self, lowered: Lowered, dialect: str | None) -> str:
         said = super().text(lowered, dialect)
         return said if self.devices_of(lowered.home)[0] == self.devices()[0] else f"// not for the first\n{said}"
 
@@ -204,7 +204,7 @@ class TextSaysWhetherItIsFirst(Model):
 class TextNamesADevice(Model):
     """The lowered text says on which device it was lowered: the default one, whatever it is for."""
 
-    def text(self, lowered: Lowered, dialect: str) -> str:
+    def text(self, lowered: Lowered, dialect: str | None) -> str:
         return f"// lowered on {self.default_device()!r}\n{super().text(lowered, dialect)}"
 
 
