@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from conformance.kit import Case, every, judge
-from conformance.probes.arrays import ARRAYS
-from conformance.probes.ord import HOLDS, MESHES, ORDERS, SPECS, place, rank
+from conformance.kit import Case, Cases, every, judge
+from conformance.probes import arrays
+from conformance.probes.ord import HOLDS, MESHES, SPECS, place, rank
 from conformance.probes.places import Place
 
 # --- where things have to be ------------------------------------------------------------------------------------------
@@ -35,15 +34,15 @@ def tile(lies: Place, at: dict[str, int], dimension: int) -> tuple[int, int]:
     return number, count
 
 
-def shards(lies: Place, shape: tuple[int, ...]) -> list[Any]:
-    """What `see.shards` says of an array of that shape that counts its elements."""
-    numbers, found = np.arange(math.prod(shape)).reshape(shape), []
+def shards(lies: Place, array: str) -> list[Any]:
+    """What `see.shards` says of an array there, of one of keys by the numbers beneath."""
+    numbers, found = arrays.value(array), []
     for device, at in sorted(coordinates(lies).items()):
         part = numbers
-        for dimension in range(len(shape)):
+        for dimension in range(len(lies.spec)):
             number, count = tile(lies, at, dimension)
             part = np.split(part, count, dimension)[number]
-        found.append([device, part.shape, float(part.flat[0])])
+        found.append([device, part.shape, part.flat[0].item() if part.size else None])
     return found
 
 
@@ -61,25 +60,27 @@ def holders(lies: Place, places: tuple[int, ...], ndim: int) -> list[list[int]]:
 
 @dataclass(frozen=True)
 class Reorder(Case):
-    """An array over a mesh is put to a mesh of that shape over the same devices in an order."""
+    """An array over a mesh is put to a mesh of that shape, or another, over the same devices in an order."""
 
     mesh: str
     order: str
     source: str
     target: str
     flags: str
+    array: str
 
     @property
     def id(self) -> str:
-        return f"{self.mesh}-{self.order}-{self.source}_to_{self.target}-{self.flags}"
+        array = "" if self.array == HOLDS.get(rank(self.source)) else f"-{self.array}"
+        return f"{self.mesh}-{self.order}-{self.source}_to_{self.target}-{self.flags}{array}"
 
     @property
     def old(self) -> Place:
-        return place(self.mesh, "base", self.source)
+        return place(self.mesh.split("_")[0], "base", self.source)
 
     @property
     def new(self) -> Place:
-        return place(self.mesh, self.order, self.target)
+        return place(self.mesh.split("_")[-1], self.order, self.target)
 
     @property
     def devices(self) -> int:
@@ -87,7 +88,8 @@ class Reorder(Case):
 
     @property
     def wide(self) -> bool:
-        return not _always(self)
+        product = self.mesh in MESHES and self.source in CUTS and self.array == HOLDS[rank(self.source)]
+        return product and not _always(self)
 
     @property
     def placed(self) -> dict[str, Any]:
@@ -97,7 +99,7 @@ class Reorder(Case):
     @property
     def shards(self) -> list[Any]:
         """What each device must hold of the output."""
-        return shards(self.new, ARRAYS[HOLDS[rank(self.source)]].shape)
+        return shards(self.new, self.array)
 
     @property
     def argument(self) -> list[list[list[int]]]:
@@ -109,17 +111,12 @@ class Reorder(Case):
         """And of its result."""
         return [holders(self.new, self.new.devices, rank(self.source))]
 
-    @property
-    def spread(self) -> bool:
-        """Whether a device holds less than the whole array."""
-        return self.source.strip("o.") != ""
-
 
 SMALL = {
     it: [spec for spec in specs if it == 1 or not {"xy", "yx"} & set(spec.split("."))] for it, specs in SPECS.items()
 }
 """The specs whose pairs are always tried: of one dimension all, of two those that cut each over one axis at most."""
-OTHER = [order for order in ORDERS if order != "base"]
+OTHER = ("swap", "reverse", "rotation", "cycle", "halves", "columns")
 CUTS = [spec for specs in SPECS.values() for spec in specs]
 
 
@@ -148,33 +145,97 @@ WHOLE = {"o", "o.o"}
 GIVEN = {"x.o", "x.y", "o.o"}
 """Cuts that are donated in every order: in part, fully cut and whole."""
 
-reorders = every(
-    Reorder, mesh=MESHES, order=ORDERS, source=CUTS, target=CUTS, flags=("default", "copy", "donate")
+product = every(
+    Reorder,
+    mesh=MESHES,
+    order=("base", *OTHER),
+    source=CUTS,
+    target=CUTS,
+    flags=("default", "copy", "donate"),
+    array=[HOLDS[1], HOLDS[2]],
 ).where(
     lambda c: (
         rank(c.source) == rank(c.target)
+        and c.array == HOLDS[rank(c.source)]
         and (c.flags == "default" or (c.flags == "donate" and c.order != "base") or _always(c))
     )
 )
+
+# --- meshes of other shapes, and other arrays -------------------------------------------------------------------------
+
+
+def _between(meshes: str, order: str, *pairs: str, flags: str = "default", array: str = "") -> list[Reorder]:
+    """Puts between two meshes, or between two of one shape, for pairs of specs such as "x.y y.x"."""
+    cuts = [pair.split() for pair in pairs]
+    return [Reorder(meshes, order, one, other, flags, array or HOLDS[rank(one)]) for one, other in cuts]
+
+
+LINES = SPECS[1]
+SHAPES = [
+    case
+    for at, one in enumerate(LINES)
+    for by, other in enumerate(LINES)
+    for case in _between("4x2_2x4", OTHER[(at + by) % len(OTHER)], f"{one} {other}")
+] + [
+    *_between("4x2_2x4", "rotation", "x.y y.x", "x.y x.y"),
+    *_between("2x4_4x2", "cycle", "x.y y.x", "o.yx xy.o", flags="donate"),
+    *_between("2x2_4", "rotation", "xy x", "x.y x.o", "y.o o.x"),
+    *_between("4_2x2", "cycle", "x yx", "x.o o.xy", "o.x y.x"),
+    *_between("2x2_1x4", "reverse", "x.y x.y", "y.x y.o"),
+    *_between("8_2x2x2", "halves", "x zyx", "x.o y.xz"),
+    *_between("2x2x2_8", "cycle", "z.xy o.x", "xz.y x.o"),
+    *_between("2x2x2_2x4", "swap", "z.yx y.x", "y.o x.y"),
+    *_between(
+        "1x2x2x2_1x1x4x2x1", "axes", "yz.w w.z", "xy.zw wz.xyv", "w.y o.zw", "x.y.z.w v.w.z.y", "o.w.y.z y.o.zx.w"
+    ),
+]
+"""Meshes of two shapes over the same devices. The first have all pairs of cuts of one dimension, in orders by turns."""
+
+OTHERS = [
+    *_between("2x2", "rotation", "x.y y.x", "o.o o.y", array="f32_0x8"),
+    *_between("2x2", "reverse", "o.y y.o", "o.x o.x", array="f32_0x8"),
+    *_between("2x2", "cycle", "o.y o.y", array="f32_0x8", flags="donate"),
+    *_between("2x2_4", "cycle", "x.y o.x", array="f32_0x8"),
+    *_between("2x2", "rotation", "x.y y.x", "o.o o.y", array="key_8x8"),
+    *_between("2x2", "reverse", "o.y y.o", array="key_8x8"),
+    *_between("2x2", "cycle", "x.y x.y", array="key_8x8", flags="donate"),
+    *_between("4_2x2", "cycle", "x.o x.y", array="key_8x8"),
+    *_between("2x2", "rotation", "all all", array="f32_0d"),
+    *_between("2x2_4", "reverse", "all all", array="f32_0d", flags="donate"),
+    *_between("2x2", "rotation", "x y", "all x", "x all", array="f32_8x8"),
+]
+"""Arrays without elements, of keys, without dimensions; and specs that name some of the dimensions or none."""
+
+reorders = Cases(Reorder, [*product, *SHAPES, *OTHERS])
 test_reorders = judge(probe="ord.put", cases=reorders)
 
+# --- the program ------------------------------------------------------------------------------------------------------
 
+
+@dataclass(frozen=True)
 class Moved(Reorder):
     """The same, and a look at the module of the program that moves the array."""
 
-    wide = False
+    @property
+    def wide(self) -> bool:
+        return False
 
 
 LOOKED_AT = {
     "2x2": (("x", "y"), ("x.y", "y.x"), ("o.x", "y.o")),
     "2x4": (("x.y", "y.o"), ("xy.o", "x.y")),
 }
-modules = every(Moved, mesh=LOOKED_AT, order=OTHER, source=CUTS, target=CUTS, flags=["default", "donate"]).where(
-    lambda c: (
-        (c.source, c.target) in LOOKED_AT[c.mesh]
-        and (c.order in ("rotation", "columns") if c.mesh == "2x4" else c.source != "x" or c.order == "cycle")
-        and (c.flags == "default" or (c.mesh, c.order) == ("2x2", "cycle"))
-    )
+modules = Cases(
+    Moved,
+    [
+        Moved(mesh, order, *pair, flags, HOLDS[rank(pair[0])])
+        for mesh, pairs in LOOKED_AT.items()
+        for order in OTHER
+        for pair in pairs
+        for flags in ("default", "donate")
+        if (order in ("rotation", "columns") if mesh == "2x4" else pair[0] != "x" or order == "cycle")
+        and (flags == "default" or (mesh, order) == ("2x2", "cycle"))
+    ],
 )
 test_modules = judge(probe="ord.lower", cases=modules)
 

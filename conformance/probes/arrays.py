@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .places import at
+from .places import Place, at
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,7 @@ ARRAYS = {
     "f32_8": Values("float32", (8,), below=8),
     "f32_16": Values("float32", (16,), below=16),
     "f32_16x8": Values("float32", (16, 8)),
+    "f32_2x2x4x4": Values("float32", (2, 2, 4, 4)),
     "f32_0x8": Values("float32", (0, 8)),
     "f32_0d": Values("float32", ()),
     "f32_wide": Values("float32", (3072, 3072)),  # copying it takes longer than returning
@@ -88,6 +89,12 @@ def make(jax: Any, source: str, array: str) -> Any:
         return HOST[source](array)
     holds = jax.random.wrap_key_data(value(array)) if ARRAYS[array].key else value(array)
     return jax.block_until_ready(jax.device_put(holds, at(source).make(jax)))
+
+
+def placed(jax: Any, place: Place, array: str) -> Any:
+    """A fresh array at any other place, its transfer done."""
+    holds = jax.random.wrap_key_data(value(array)) if ARRAYS[array].key else value(array)
+    return jax.block_until_ready(jax.device_put(holds, place.make(jax)))
 
 
 def numbers(jax: Any, array: str, x: Any) -> Any:

@@ -7,8 +7,8 @@ import math
 from . import arrays
 from .places import Place
 
-MESHES = {"2x2": (("x", 2), ("y", 2)), "2x4": (("x", 2), ("y", 4)), "4x2": (("x", 4), ("y", 2))}
-"""The axes of meshes, by their shapes."""
+MESHES = ("2x2", "2x4", "4x2")
+"""Meshes by their shapes; the axes are called x, y, z, w and v, in that order."""
 
 
 def _columns(ids, sizes):
@@ -24,9 +24,10 @@ ORDERS = {
     "cycle": lambda ids, sizes: [ids[1], ids[2], ids[0], *ids[3:]],
     "halves": lambda ids, sizes: [*ids[len(ids) // 2 :], *ids[: len(ids) // 2]],
     "columns": _columns,
+    "axes": lambda ids, sizes: [ids[0], ids[2], ids[1], ids[3], ids[4], ids[6], ids[5], ids[7]],
 }
 """Orders of devices: as they are; two neighbours swapped; the other way round; each one on, the first last; three in
-turn; the second half first; the mesh filled by columns, which transposes it."""
+turn; the second half first; the mesh filled by columns, which transposes it; of eight in a cube, two axes swapped."""
 
 SPECS = {
     1: ("o", "x", "y", "xy", "yx"),
@@ -34,8 +35,8 @@ SPECS = {
 }
 """All ways to cut arrays of one and two dimensions over two axes: for each dimension the axes that cut it, or o."""
 
-HOLDS = {1: "f32_8", 2: "f32_8x8"}
-"""The array of each rank."""
+HOLDS = {1: "f32_8", 2: "f32_8x8", 4: "f32_2x2x4x4"}
+"""The array of each rank, where no other one is named."""
 
 FLAGS = {
     "default": {},
@@ -44,32 +45,36 @@ FLAGS = {
 }
 
 
+def axes(mesh: str) -> tuple[tuple[str, int], ...]:
+    """The axes of a mesh."""
+    return tuple(zip("xyzwv", map(int, mesh.split("x")), strict=False))
+
+
 def spec(name: str) -> tuple[str | tuple[str, ...] | None, ...]:
-    """The parts of a partition spec."""
-    parts = {"o": None, "x": "x", "y": "y", "xy": ("x", "y"), "yx": ("y", "x")}
-    return tuple(parts[part] for part in name.split("."))
+    """The parts of a partition spec; that of `all` has none."""
+    parts = [] if name == "all" else name.split(".")
+    return tuple(None if part == "o" else part if len(part) == 1 else tuple(part) for part in parts)
 
 
 def rank(name: str) -> int:
     """For how many dimensions a spec is written."""
-    return len(name.split("."))
+    return len(spec(name))
 
 
 def place(mesh: str, order: str, cut: str) -> Place:
     """A mesh over the first devices in an order, and how it cuts arrays."""
-    axes = MESHES[mesh]
-    sizes = [size for _, size in axes]
-    return Place(tuple(ORDERS[order](list(range(math.prod(sizes))), sizes)), axes, spec(cut))
+    sizes = [size for _, size in axes(mesh)]
+    return Place(tuple(ORDERS[order](list(range(math.prod(sizes))), sizes)), axes(mesh), spec(cut))
 
 
-def put(jax, see, mesh, order, source, target, flags):
-    """An array over a mesh is put to a mesh of that shape over the same devices in another order."""
-    _put(jax, see, place(mesh, "base", source), place(mesh, order, target), HOLDS[rank(source)], flags)
+def put(jax, see, mesh, order, source, target, flags, array):
+    """An array over a mesh is put to another mesh over the same devices in an order.
 
-
-def _put(jax, see, old, new, array, flags):
-    x = jax.block_until_ready(jax.device_put(arrays.value(array), old.make(jax)))
-    before = see.spans(x)
+    `mesh` is the shape of both, or both shapes; the order is that of the second.
+    """
+    old, new = place(mesh.split("_")[0], "base", source), place(mesh.split("_")[-1], order, target)
+    x = arrays.placed(jax, old, array)
+    before = see.spans(arrays.numbers(jax, array, x))
     where = new.make(jax)
     see.step("put")
     try:
@@ -79,21 +84,19 @@ def _put(jax, see, old, new, array, flags):
         raise
     see(accepted=True)
     see.step("output")
-    see(value=see.same(y, arrays.value(array)), shards=see.shards(y))
+    numbers = arrays.numbers(jax, array, y)
+    see(value=see.same(numbers, arrays.value(array)), shards=see.shards(numbers))
     see(sharding=see.sharding(y), type=type(y.sharding).__name__, committed=see.committed(y))
-    see(shares=see.shares(before, y))
-    see(input=see.state(x, arrays.value(array)))
+    see(shares=see.shares(before, numbers))
+    see(input=see.state(arrays.numbers(jax, array, x), arrays.value(array)))
 
 
-def lower(jax, see, mesh, order, source, target, flags):
+def lower(jax, see, mesh, order, source, target, flags, array):
     """The module of the program that such a put runs, which no other case runs."""
     old, new = place(mesh, "base", source), place(mesh, order, target)
-    x = jax.block_until_ready(
-        jax.device_put(arrays.value(f"f32_{'16x8' if rank(source) == 2 else '16'}"), old.make(jax))
-    )
+    x = arrays.placed(jax, old, {"f32_8": "f32_16", "f32_8x8": "f32_16x8"}[array])
     where = new.make(jax)
     see.step("put")
     found = see.modules(lambda: jax.block_until_ready(jax.device_put(x, where, **FLAGS[flags])))
     see(modules=len(found))
     see(argument=[see.tiles(it, "argument") for it in found], result=[see.tiles(it, "result") for it in found])
-    see(partitioners=[see.partitioner(it) for it in found])
