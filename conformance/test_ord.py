@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from conformance.kit import Case, Cases, every, judge
 from conformance.probes import arrays
-from conformance.probes.ord import HOLDS, MESHES, SPECS, place, rank
+from conformance.probes.ord import APART, FLAGS, GIVEN, HOLDS, LEAVES, MESHES, PLACES, SPECS, UNNAMED, place, rank
 from conformance.probes.places import Place
 
 # --- where things have to be ------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ def _always(case: Reorder) -> bool:
     if case.mesh == "2x2":
         orders = OTHER[1::2] if pair & WHOLE else OTHER
         same = len(pair) == 1
-        given = case.flags != "donate" or pair <= GIVEN
+        given = case.flags != "donate" or pair <= DONATED
         return case.order in orders and given and (case.flags == "default" or same)
     flags = "default" if case.mesh == "2x4" else "donate"
     return case.flags == flags and OTHER[_turn(case) % len(OTHER)] == case.order
@@ -142,7 +142,7 @@ def _always(case: Reorder) -> bool:
 
 WHOLE = {"o", "o.o"}
 """An array that lies whole on each device looks alike in all orders: pairs with such a side are tried in half."""
-GIVEN = {"x.o", "x.y", "o.o"}
+DONATED = {"x.o", "x.y", "o.o"}
 """Cuts that are donated in every order: in part, fully cut and whole."""
 
 product = every(
@@ -239,6 +239,167 @@ modules = Cases(
 )
 test_modules = judge(probe="ord.lower", cases=modules)
 
+# --- sides that are no NamedShardings, and devices that are not the same ----------------------------------------------
+
+
+@dataclass(frozen=True)
+class Move(Case):  # named_to_back_positional-default
+    source: str
+    target: str
+    flags: str
+
+    @property
+    def id(self) -> str:
+        return f"{self.source}_to_{self.target}-{self.flags}"
+
+    @property
+    def devices(self) -> int:
+        return 1 + max(PLACES[self.source].devices + PLACES[self.target].devices)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        forms = (PLACES[self.source].form, PLACES[self.target].form)
+        return tuple(dict.fromkeys(f"{it}_sharding" for it in forms if it in ("positional", "gspmd")))
+
+    @property
+    def same_set(self) -> bool:
+        """Whether both sides have the same devices."""
+        return {*PLACES[self.source].devices} == {*PLACES[self.target].devices}
+
+
+moves = every(Move, source=PLACES, target=PLACES, flags=FLAGS).where(
+    lambda c: (c.source, c.target) in (*UNNAMED, *APART)
+)
+test_moves = judge(probe="ord.move", cases=moves)
+
+# --- several leaves ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Tree(Case):  # orders-outer
+    leaves: str
+    given: str
+
+    @property
+    def devices(self) -> int:
+        return 4
+
+    @property
+    def shardings(self) -> list[dict[str, Any]]:
+        """The sharding that each leaf must have."""
+        return [place("2x2", order, cut).sharding for _, _, order, cut in LEAVES[self.leaves]]
+
+    @property
+    def kept(self) -> list[str]:
+        """What must become of the leaves that are not donated."""
+        return ["intact" for gone in GIVEN[self.given] if not gone]
+
+    @property
+    def gone(self) -> list[str]:
+        """And of those that are."""
+        return ["deleted" for gone in GIVEN[self.given] if gone]
+
+
+trees = every(Tree, leaves=LEAVES, given=GIVEN)
+test_trees = judge(probe="ord.tree", cases=trees)
+
+# --- before and after meet, and within a program ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Meet(Case):  # reverse-o.o-eager
+    order: str
+    cut: str
+    how: str
+
+    @property
+    def devices(self) -> int:
+        return 4
+
+    @property
+    def lies(self) -> list[int]:
+        """The devices of the result, in order."""
+        return list(place("2x2", self.order, self.cut).devices)
+
+
+meetings = every(Meet, order=("reverse", "cycle"), cut=("o.o", "x.o", "x.y"), how=("eager", "jit")).where(
+    lambda c: c.order == "reverse" or c.how == "jit"
+)
+test_meetings = judge(probe="ord.meet", cases=meetings)
+
+
+@dataclass(frozen=True)
+class Inside(Case):  # rotation-y.x-donate
+    order: str
+    target: str
+    flags: str
+
+    @property
+    def devices(self) -> int:
+        return 4
+
+    @property
+    def placed(self) -> dict[str, Any]:
+        """The sharding that the result must have."""
+        return place("2x2", self.order, self.target).sharding
+
+
+insides = every(Inside, order=("swap", "rotation"), target=("x.y", "o.o"), flags=FLAGS)
+test_insides = judge(probe="ord.inside", cases=insides)
+
+# --- a sharding that has a logical order ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Logical(Case):  # 2x2-rotation-x.o
+    mesh: str
+    order: str
+    cut: str
+
+    @property
+    def lies(self) -> Place:
+        return place(self.mesh, self.order, self.cut)
+
+    @property
+    def devices(self) -> int:
+        return len(self.lies.devices)
+
+    @property
+    def argument(self) -> list[list[int]]:
+        """Which places must hold each tile: the mesh's devices are counted from 0 on."""
+        return holders(self.lies, tuple(range(self.devices)), 2)
+
+    def _as(self, order: tuple[int, ...]) -> bool:
+        other = replace(self.lies, devices=order)
+        return holders(other, tuple(range(self.devices)), 2) == self.argument
+
+    @property
+    def as_plain(self) -> bool:
+        """Whether each device holds what it would hold without the logical order."""
+        return self._as(tuple(range(self.devices)))
+
+    @property
+    def as_other(self) -> bool:
+        """And by the order that is turned by one."""
+        return self._as((self.lies.devices[-1], *self.lies.devices[:-1]))
+
+    @property
+    def indices(self) -> list[Any]:
+        """The part of each device: where it starts and stops."""
+        found = []
+        for device, at in sorted(coordinates(self.lies).items()):
+            tiles = [tile(self.lies, at, dimension) for dimension in range(2)]
+            parts = [
+                (number * size // count, size // count) for (number, count), size in zip(tiles, (16, 8), strict=True)
+            ]
+            found.append([device, *([start, start + size] for start, size in parts)])
+        return found
+
+
+logicals = every(Logical, mesh=MESHES, order=OTHER, cut=SPECS[2])
+test_logicals = judge(probe="ord.logical", cases=logicals)
+
+
 REVIEWED = {
     "ORD-01": "aece1a82",
     "ORD-02": "de0d02ad",
@@ -253,4 +414,30 @@ REVIEWED = {
     "ORD-11": "f3e5f948",
     "ORD-20": "df27f71a",
     "ORD-21": "0fcdc759",
+    "ORD-30": "fe22baef",
+    "ORD-31": "8cfd4742",
+    "ORD-32": "f8b68ab5",
+    "ORD-33": "ca949ace",
+    "ORD-34": "344c7363",
+    "ORD-35": "8b3e1274",
+    "ORD-36": "59bb3c65",
+    "ORD-37": "28a3712b",
+    "ORD-40": "e010080a",
+    "ORD-41": "e9ac8137",
+    "ORD-42": "4f69e81f",
+    "ORD-43": "4ecf2b94",
+    "ORD-50": "043f8864",
+    "ORD-51": "ec8c1f3f",
+    "ORD-52": "cc849d41",
+    "ORD-53": "4d315d97",
+    "ORD-55": "2d81fac5",
+    "ORD-56": "05385f6f",
+    "ORD-57": "4d58a9ba",
+    "ORD-60": "20cebe0f",
+    "ORD-61": "c28d3169",
+    "ORD-62": "3b2a2bf0",
+    "ORD-63": "18845495",
+    "ORD-64": "68722578",
+    "ORD-65": "7e71eb6e",
+    "ORD-66": "2ac31cba",
 }

@@ -54,6 +54,7 @@ NAMES = (
     "sharding.PartitionSpec",
     "sharding.PositionalSharding",
     "sharding.SingleDeviceSharding",
+    "sharding.in_logical_order",
     "tree.leaves",
     "tree.map",
     "tree.structure",
@@ -74,6 +75,7 @@ CAPABILITIES = {
     "sharding.AxisType": "axis_types",
     "sharding.GSPMDSharding": "gspmd_sharding",
     "sharding.PositionalSharding": "positional_sharding",
+    "sharding.in_logical_order": "logical_device_order",
 }
 """The names that some JAX lacks, each with the capability that a rule or a case asks for to use it."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -90,6 +90,7 @@ def table(model: Model) -> dict[str, Any]:
         "sharding.PartitionSpec": model.PartitionSpec,
         "sharding.PositionalSharding": PositionalSharding,
         "sharding.SingleDeviceSharding": SingleDeviceSharding,
+        "sharding.in_logical_order": _in_logical_order,
         "tree.leaves": trees.leaves,
         "tree.map": trees.map,
         "tree.structure": trees.structure,
@@ -119,6 +120,11 @@ def dtypes() -> dict[str, np.dtype]:
     """The types of numbers: NumPy's, and those that it lacks."""
     lacking = {name: getattr(ml_dtypes, name, None) for name in DTYPES if name not in np.sctypeDict}
     return {name: np.dtype(lacking.get(name, name)) for name in DTYPES if lacking.get(name, name) is not None}
+
+
+def _in_logical_order(mesh: Mesh, spec: PartitionSpec, ids: Sequence[int]) -> NamedSharding:
+    """A NamedSharding whose mesh has its devices at other places, by their numbers there."""
+    return NamedSharding(mesh, spec, logical_device_ids=tuple(ids))
 
 
 def _without_flags(model: Model) -> Callable[..., Any]:

@@ -67,6 +67,10 @@ SPELLINGS = {
         Spelling(f"{MESHES}.AbstractMesh", takes=("axis_sizes",)),
         Spelling("adapters.abstract_mesh", takes=("shape_tuple",), over=f"{MESHES}.AbstractMesh"),
     ),
+    "sharding.in_logical_order": (  # what puts to another order are made with: no JAX has made it public so far
+        Spelling(f"{MESHES}.in_logical_order"),
+        Spelling("adapters.in_logical_order", takes=("_logical_device_ids",), over=f"{MESHES}.NamedSharding"),
+    ),
 }
 """How names have been spelled since 0.4.35, today's first; a name that is not here has had one spelling, `jax.NAME`."""
 
