@@ -69,7 +69,7 @@ SPELLINGS = {
     ),
     "sharding.in_logical_order": (  # what puts to another order are made with: no JAX has made it public so far
         Spelling(f"{MESHES}.in_logical_order"),
-        Spelling("adapters.in_logical_order", takes=("_logical_device_ids",), over=f"{MESHES}.NamedSharding"),
+        Spelling("adapters.in_logical_order", over=f"{MESHES}.NamedSharding"),
     ),
 }
 """How names have been spelled since 0.4.35, today's first; a name that is not here has had one spelling, `jax.NAME`."""
