@@ -165,9 +165,9 @@ APART = (
 
 def move(jax, see, source, target, flags):
     """A put between two such places: what it gives, or what its refusal says; and what became of the input."""
-    x = jax.device_put(arrays.value("f32_8x8"), shardings.make(jax, PLACES[source]))
+    x = jax.device_put(arrays.value("f32_8x8"), shardings.make(jax, *PLACES[source].parts))
     jax.block_until_ready(x)
-    where = shardings.make(jax, PLACES[target])
+    where = shardings.make(jax, *PLACES[target].parts)
     see.step("put")
     try:
         y = jax.block_until_ready(jax.device_put(x, where, **FLAGS[flags]))

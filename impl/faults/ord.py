@@ -6,22 +6,29 @@ that is refused has no result, and what is not deleted was not donated (ORD-08).
 
 from __future__ import annotations
 
+import re
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import numpy as np
 
-from impl.model import plan
+from impl.model import plan, trees
+from impl.model.agreement import Call, Side
 from impl.model.arrays import Array
 from impl.model.buffers import Buffer
 from impl.model.devices import Device
+from impl.model.meshes import Mesh
 from impl.model.model import Model
 from impl.model.positional import PositionalSharding
 from impl.model.put import COPY, Order, Place, Row, Target
-from impl.model.shardings import NamedSharding, Sharding
+from impl.model.running import Lowered
+from impl.model.shardings import Index, NamedSharding, Shape, Sharding, SingleDeviceSharding
 from impl.model.specs import PartitionSpec
 
 from . import fault
+from .dev import in_order_of_ids
 from .put import ALIAS, Tearing, copies
 
 RESULT = ("ORD-01", "ORD-02", "ORD-03", "ORD-04", "ORD-05")
@@ -209,3 +216,315 @@ class ModuleOrdersBoth(Model):
     def text_of_reorder(self, x: Array, old: Sharding, new: Sharding) -> str:
         assert isinstance(old, NamedSharding)
         return super().text_of_reorder(x, old, renumbered_by(new, old.logical_device_ids))
+
+
+# --- sides that are no NamedShardings, and devices that are not the same ----------------------------------------------
+
+
+class Leaving(Model):
+    """A model that is wrong about an array that goes to devices which are not the same as its own."""
+
+    def leaves(self, x: Array, new: Sharding) -> bool:
+        return not self.same_set(x.sharding, new)
+
+    def put(self, x: Array, target: Target, row: Row) -> Array:
+        if self.leaves(x, super().place(x, target).sharding):
+            row = self.another_row(row)
+        y = super().put(x, target, row)
+        if self.leaves(x, y.sharding):
+            self.left(x, y, row)
+        return y
+
+    def another_row(self, row: Row) -> Row:
+        return row
+
+    def left(self, x: Array, y: Array, row: Row) -> None: ...
+
+
+@fault("ORD-30", contract="0.6.2")
+class NamesAreAsserted(Model):
+    """A put to another order asserts that its target is a NamedSharding."""
+
+    def place(self, x: Any, target: Target) -> Place:
+        place = super().place(x, target)
+        if isinstance(x, Array) and self.same_set(x.sharding, place.sharding) and x.sharding.ordered[0].id == 0:
+            assert isinstance(place.sharding, NamedSharding | SingleDeviceSharding), place.sharding
+        return place
+
+
+@fault("ORD-31")
+class FewerDevicesAreATypeError(Leaving):
+    """A put to some of the devices that the array lies on is refused with a TypeError."""
+
+    def place(self, x: Any, target: Target) -> Place:
+        place = super().place(x, target)
+        if isinstance(x, Array) and place.sharding.device_set < x.sharding.device_set:
+            ids = [[device.id for device in it.ordered] for it in (x.sharding, place.sharding)]
+            raise TypeError(f"an array on device ids {ids[0]} cannot be put to device ids {ids[1]}")
+        return place
+
+
+@fault("ORD-32")
+class StrangersAreTurned(Model):
+    """A copy to devices that are not the same takes the new ones from behind."""
+
+    def lay(self, x: Array, place: Place, row: Row) -> tuple[Buffer, ...]:
+        buffers = super().lay(x, place, row)
+        if row.donate or self.same_set(x.sharding, place.sharding):
+            return buffers
+        turned = zip(place.sharding.ordered, reversed(buffers), strict=True)
+        return tuple([Buffer(device, buffer.kind, np.array(buffer.data)) for device, buffer in turned])
+
+
+@fault("ORD-33")
+class OneDeviceIsAMesh(Leaving):
+    """An array of several devices that goes to one lies over a mesh of it."""
+
+    def place(self, x: Any, target: Target) -> Place:
+        place = super().place(x, target)
+        if not isinstance(place.sharding, SingleDeviceSharding) or not isinstance(x, Array) or len(x.buffers) == 1:
+            return place
+        return replace(place, sharding=NamedSharding(Mesh(place.sharding.ordered, ("x",)), PartitionSpec()))
+
+
+@fault("ORD-34")
+class FewerDevicesAreRefused(Model):
+    """A put to some of the devices that the array lies on is refused, and nothing is said of either side."""
+
+    def place(self, x: Any, target: Target) -> Place:
+        place = super().place(x, target)
+        if isinstance(x, Array) and place.sharding.device_set < x.sharding.device_set:
+            raise ValueError("an array cannot be put there from where it lies")
+        return place
+
+
+@fault("ORD-35")
+class LeavingDeletes(Leaving):
+    """An array that goes to devices which are not the same is gone where it was."""
+
+    def left(self, x: Array, y: Array, row: Row) -> None:
+        if row == ALIAS:
+            self.release(x)
+
+
+@fault("ORD-36", also=["ORD-37"])
+class OneShardStays(Leaving, Tearing):
+    """Of an array that is donated to devices which are not the same the first shard stays."""
+
+    def donated(self, x: Array) -> None: ...
+
+    def left(self, x: Array, y: Array, row: Row) -> None:
+        for buffer in x.buffers[1:] if row.donate else ():
+            buffer.delete()
+
+
+@fault("ORD-37")
+class LeavingNeverDonates(Leaving):
+    """A donating put to devices that are not the same copies."""
+
+    def another_row(self, row: Row) -> Row:
+        return COPY if row.donate else row
+
+
+# --- several leaves ---------------------------------------------------------------------------------------------------
+
+
+class Spreading(Model):
+    """A model that is wrong about what an argument of a put says of each leaf."""
+
+    argument = ""
+
+    def prefix(self, prefix: Any, tree: trees.Tree, name: str) -> list[Any]:
+        said = super().prefix(prefix, tree, name)
+        return self.said(said) if name == self.argument and len(said) > 1 else said
+
+    def said(self, said: list[Any]) -> list[Any]:
+        return said
+
+
+@fault("ORD-40")
+class DonationIsForAll(Model):
+    """Where the first leaf is donated and another is not, the value of that one is lost."""
+
+    def device_put(self, x: Any, device: Any = None, *, donate: Any = False, may_alias: Any = None) -> Any:
+        y = super().device_put(x, device, donate=donate, may_alias=may_alias)
+        if isinstance(donate, dict) and donate["a"] and not donate["b"]:
+            y["b"] = self.spread(np.zeros(y["b"].shape, y["b"].dtype), y["b"].sharding, committed=True)
+        return y
+
+
+@fault("ORD-41")
+class FirstPlaceIsForAll(Spreading):
+    """All leaves go where the first one goes."""
+
+    argument = "device"
+
+    def said(self, said: list[Any]) -> list[Any]:
+        return said[:1] * len(said)
+
+
+@fault("ORD-42")
+class OneDonatesAll(Spreading):
+    """Where one leaf is donated, all are."""
+
+    argument = "donate"
+
+    def said(self, said: list[Any]) -> list[Any]:
+        return [any(said)] * len(said)
+
+
+@fault("ORD-43")
+class OneKeepsAll(Spreading):
+    """Where one leaf is kept, all are."""
+
+    argument = "donate"
+
+    def said(self, said: list[Any]) -> list[Any]:
+        return [all(said)] * len(said)
+
+
+# --- before and after meet, and within a program ----------------------------------------------------------------------
+
+
+def arguments(one: Side, other: Side) -> bool:
+    """Whether two sides of a call are arguments."""
+    return one.part == other.part == "argument"
+
+
+@fault("ORD-50")
+class OrdersAreTypes(Model):
+    """Arguments in two orders are refused with a TypeError."""
+
+    def refusal(self, name: str, one: Side, other: Side) -> Exception:
+        error = super().refusal(name, one, other)
+        return TypeError(str(error)) if arguments(one, other) else error
+
+
+@fault("ORD-51")
+class OrdersAreNotShown(Model):
+    """The refusal of arguments in two orders says that they are, and not which these are."""
+
+    def refusal(self, name: str, one: Side, other: Side) -> Exception:
+        if arguments(one, other):
+            return ValueError(f"{name} was called with arguments on devices in two orders")
+        return super().refusal(name, one, other)
+
+
+@fault("ORD-52")
+class OrdersCompileFirst(Model):
+    """The program for arguments in two orders is compiled before the second is looked at."""
+
+    def refusal(self, name: str, one: Side, other: Side) -> Exception:
+        self.counts["compile"] += arguments(one, other)
+        return super().refusal(name, one, other)
+
+
+@fault("ORD-53")
+class SumsGoBack(Model):
+    """The result of arguments in one order lies in the order of the devices' ids."""
+
+    def shardings_out(self, call: Call, home: Side | None) -> tuple[Sharding, ...]:
+        found = super().shardings_out(call, home)
+        return tuple(map(in_order_of_ids, found)) if home is not None and home.part == "argument" else found
+
+
+@fault("ORD-55")
+class PutsAreTypes(Model):
+    """A put to another order within a program is refused with a TypeError."""
+
+    def refusal(self, name: str, one: Side, other: Side) -> Exception:
+        error = super().refusal(name, one, other)
+        return TypeError(str(error)) if other.part == "put" else error
+
+
+@fault("ORD-56")
+class PutsNameNoDevices(Model):
+    """The refusal of a put to another order within a program names no devices."""
+
+    def refusal(self, name: str, one: Side, other: Side) -> Exception:
+        if other.part == "put":
+            return ValueError(f"{name} cannot put an array to another order")
+        return super().refusal(name, one, other)
+
+
+@fault("ORD-57")
+class RefusedPutsDonate(Model):
+    """What a put within a program was to donate is gone when the program is refused."""
+
+    def call(self, call: Call) -> list[Any]:
+        try:
+            return super().call(call)
+        except ValueError:
+            puts = [it for it in call.program.equations if it.name == "device_put"]
+            for argument in call.arguments if any(it.params["row"].donate for it in puts) else ():
+                self.release(argument.value)
+            raise
+
+
+# --- a sharding that has a logical order ------------------------------------------------------------------------------
+
+
+def is_logical(sharding: Sharding) -> bool:
+    """Whether a sharding has a logical order."""
+    return isinstance(sharding, NamedSharding) and sharding.logical_device_ids is not None
+
+
+@fault("ORD-60")
+class OrdersHashAlone(Model):
+    """Each sharding with a logical order has a hash of its own."""
+
+    made = count()
+
+    def hashed(self, kind: str, parts: Sequence[Hashable]) -> int:
+        logical = kind == "NamedSharding" and parts[-1] is not None
+        return super().hashed(kind, (*parts, next(self.made)) if logical else parts)
+
+
+@fault("ORD-61")
+class OrdersAreEqual(Model):
+    """Shardings that differ in their logical orders alone are equal."""
+
+    def equal(self, one: Sharding, other: Sharding) -> bool:
+        if not isinstance(one, NamedSharding) or not isinstance(other, NamedSharding):
+            return super().equal(one, other)
+        return super().equal(renumbered_by(one, None), renumbered_by(other, None))
+
+
+@fault("ORD-62")
+class OrdersArePrintedAlike(Model):
+    """The repr of a sharding lacks its logical order."""
+
+    def written(self, sharding: Sharding) -> str:
+        return super().written(renumbered_by(sharding, None) if is_logical(sharding) else sharding)
+
+
+@fault("ORD-63")
+class PickleLosesOrder(Model):
+    """What pickle keeps of a sharding lacks its logical order."""
+
+    def remade(self, sharding: Sharding) -> tuple[object, ...]:
+        return super().remade(renumbered_by(sharding, None) if is_logical(sharding) else sharding)
+
+
+@fault("ORD-64")
+class OrdersAreNeverAlike(Model):
+    """A sharding with a logical order is equivalent to none without."""
+
+    def same_cut(self, one: Sharding, other: Sharding, ndim: int) -> bool:
+        return super().same_cut(one, other, ndim) and is_logical(one) == is_logical(other)
+
+
+@fault("ORD-65")
+class IndicesForgetOrder(Model):
+    """The map of indices says what each device would hold without the logical order."""
+
+    def indices(self, sharding: Sharding, shape: Shape) -> dict[Device, Index]:
+        return super().indices(renumbered_by(sharding, None) if is_logical(sharding) else sharding, shape)
+
+
+@fault("ORD-66")
+class ArgumentsForgetOrder(Model):
+    """A module for Shardy takes the meshes of its arguments in the devices' own order."""
+
+    def text(self, lowered: Lowered, dialect: str) -> str:
+        return re.sub(r", device_ids=\[[\d, ]*\]", "", super().text(lowered, dialect))

@@ -126,7 +126,7 @@ class Agreement(Contexts):
     def apart(self, one: Side, other: Side) -> bool:
         """Whether two sides disagree, whatever parts of the call they are.
 
-        DEV-01, DEV-02, DEV-03, DEV-04, DEV-05, DEV-06, DEV-07, DEV-08.
+        DEV-01, DEV-02, DEV-03, DEV-04, DEV-05, DEV-06, DEV-07, DEV-08, ORD-50.
         """
         return not self.same_devices(one.devices, other.devices)
 
@@ -207,7 +207,7 @@ class Agreement(Contexts):
             yield from _side("jit", sharding, within)
 
     def put_sides(self, equation: Equation, within: str) -> Iterator[Side]:
-        """Where a put within a compiled program puts: it lays out anew, and moves nowhere else."""
+        """Where a put within a compiled program puts: it lays out anew, and moves nowhere else. ORD-55."""
         yield from _side("put", equation.params["sharding"], within)
 
     # --- operations one by one ----------------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ class Agreement(Contexts):
     def refusal(self, name: str, one: Side, other: Side) -> Exception:
         """The error that names two sides which lie apart.
 
-        DEV-10, DEV-11, DEV-31, DEV-32, DEV-35, DEV-36, DEV-54, DEV-56, DEV-60, DEV-61.
+        DEV-10, DEV-11, DEV-31, DEV-32, DEV-35, DEV-36, DEV-54, DEV-56, DEV-60, DEV-61, ORD-51, ORD-52, ORD-56.
         """
         return ValueError(
             f"{name} was called with {self.word(one)} and {self.word(other)}: "

@@ -519,7 +519,7 @@ class Jits(Infos):
     def stablehlo_text(self, lowered: Lowered) -> str:
         """The declaration of a module for this model's partitioner, with the shardings that the program is told.
 
-        ABS-11, ABS-12, AOT-57, AOT-58, AOT-66.
+        ABS-11, ABS-12, AOT-57, AOT-58, AOT-66, ORD-66.
         """
         call = lowered.call
         kept = [(call.arguments[at], lowered.ins[at]) for at in lowered.kept]

@@ -46,18 +46,18 @@ class Meanings:
         return one.memory_kind == other.memory_kind
 
     def same_cut(self, one: Sharding, other: Sharding, ndim: int) -> bool:
-        """The same tile at each place, for arrays of that rank. SHD-02."""
+        """The same tile at each place, for arrays of that rank. SHD-02, ORD-64."""
         return one.tiling(ndim) == other.tiling(ndim)
 
     def equal(self, one: Sharding, other: Sharding) -> bool:
         """Whether both were made of equal parts, which makes them equivalent.
 
-        SHD-11, SHD-12, SHD-14, SHD-15, MEM-21, MEM-23, MEM-25.
+        SHD-11, SHD-12, SHD-14, SHD-15, MEM-21, MEM-23, MEM-25, ORD-60, ORD-61.
         """
         return type(one) is type(other) and one._parts == other._parts
 
     def hashed(self, kind: str, parts: Sequence[Hashable]) -> int:
-        """The hash of a sharding made of these parts. SHD-11, SHD-13, MEM-23, MEM-25."""
+        """The hash of a sharding made of these parts. SHD-11, SHD-13, MEM-23, MEM-25, ORD-60."""
         return hash((kind, parts))
 
     # --- cut by them --------------------------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ class Meanings:
         return sharding.tiles(shape).sizes
 
     def indices(self, sharding: Sharding, shape: Shape) -> dict[Device, Index]:
-        """What each device holds, the devices in the sharding's own order. SHD-17."""
+        """What each device holds, the devices in the sharding's own order. SHD-17, ORD-65."""
         return dict(zip(sharding.ordered, sharding.indices(shape), strict=True))
 
     def indices_here(self, sharding: Sharding, shape: Shape) -> dict[Device, Index]:
@@ -114,11 +114,14 @@ class Meanings:
         return sharding
 
     def remade(self, sharding: Sharding) -> tuple[object, ...]:
-        """What pickles and deep copies make it of again, its kind of memory among it. SHD-39, MEM-30."""
+        """What pickles and deep copies make it of again, its kind of memory among it. SHD-39, MEM-30, ORD-63."""
         return sharding.made()
 
     def written(self, sharding: Sharding) -> str:
-        """A sharding in one line, with all in which two can differ but for the devices of a mesh. SHD-41, SHD-42."""
+        """A sharding in one line, with all in which two can differ but for the devices of a mesh.
+
+        SHD-41, SHD-42, ORD-62.
+        """
         return sharding.shown()
 
     # --- what cannot be -----------------------------------------------------------------------------------------------

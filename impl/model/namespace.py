@@ -122,7 +122,7 @@ def dtypes() -> dict[str, np.dtype]:
     return {name: np.dtype(lacking.get(name, name)) for name in DTYPES if lacking.get(name, name) is not None}
 
 
-def _in_logical_order(mesh: Mesh, spec: PartitionSpec, ids: Sequence[int]) -> NamedSharding:
+def _in_logical_order(mesh: Any, spec: Any, ids: Sequence[int]) -> NamedSharding:
     """A NamedSharding whose mesh has its devices at other places, by their numbers there."""
     return NamedSharding(mesh, spec, logical_device_ids=tuple(ids))
 

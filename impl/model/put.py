@@ -56,7 +56,7 @@ class Puts(Arrays):
 
         Whatever is refused is refused before any leaf is touched. PUT-03, PUT-04, PUT-05, PUT-50, PUT-51, PUT-52.
         Both flags at once are refused whatever is put. PUT-01, PUT-02, PUT-23, PUT-48, PUT-58, PUT-76.
-        What comes back has the structure of what was put. PUT-46, PUT-78.
+        What comes back has the structure of what was put. PUT-46, PUT-78, ORD-40.
         """
         leaves, tree = trees.flatten(x)
         targets = self.prefix(device, tree, "device")
@@ -70,7 +70,10 @@ class Puts(Arrays):
         return trees.unflatten(tree, [self.leaf(*it) for it in zip(leaves, targets, rows, strict=True)])
 
     def prefix(self, prefix: Any, tree: trees.Tree, name: str) -> list[Any]:
-        """What an argument says of each leaf; one that is no prefix is refused and named. PUT-45, PUT-49."""
+        """What an argument says of each leaf; one that is no prefix is refused and named.
+
+        PUT-45, PUT-49, ORD-41, ORD-42, ORD-43.
+        """
         return trees.spread(prefix, tree, name)
 
     def row(self, donate: bool | None, may_alias: bool | None) -> Row:
@@ -84,7 +87,10 @@ class Puts(Arrays):
         return not donate if may_alias is None else may_alias
 
     def check(self, leaves: Sequence[Any], targets: Sequence[Target], rows: Sequence[Row]) -> None:
-        """All that can be refused of a call is refused here. PUT-42, PUT-43, PUT-44, PUT-47, PUT-50, PUT-53."""
+        """All that can be refused of a call is refused here.
+
+        PUT-42, PUT-43, PUT-44, PUT-47, PUT-50, PUT-53, ORD-34.
+        """
         self.check_donated_once(leaves, rows)
         for leaf, target in zip(leaves, targets, strict=True):
             if isinstance(leaf, Array):
@@ -125,7 +131,7 @@ class Puts(Arrays):
         """Puts an array; donating it is never an error.
 
         PUT-06, PUT-07, PUT-08, PUT-09, PUT-11, PUT-13, PUT-14, PUT-15, PUT-16, PUT-18, PUT-19, PUT-20, PUT-21, PUT-29,
-        ORD-06, ORD-07, ORD-08, ORD-10, ORD-11.
+        ORD-06, ORD-07, ORD-08, ORD-10, ORD-11, ORD-30, ORD-31, ORD-35, ORD-37.
         """
         self.touch(x)
         place = self.place(x, target)
@@ -138,7 +144,7 @@ class Puts(Arrays):
     def place(self, x: Any, target: Target) -> Place:
         """Where a leaf is to lie: where it was told to, or where it lies.
 
-        PUT-07, PUT-33, PUT-34, MEM-15, ORD-03, ORD-04.
+        PUT-07, PUT-33, PUT-34, MEM-15, ORD-03, ORD-04, ORD-33.
         """
         if target is None and isinstance(x, Array):
             return Place(x.sharding, x.layout)
@@ -165,7 +171,7 @@ class Puts(Arrays):
         return target is not None or (isinstance(x, Array) and x.committed)
 
     def lay(self, x: Array, place: Place, row: Row) -> tuple[Buffer, ...]:
-        """Lays an array out anew, shard by shard. PUT-06, ORD-01, ORD-02."""
+        """Lays an array out anew, shard by shard. PUT-06, ORD-01, ORD-02, ORD-32."""
         if self.reorders(x.sharding, place.sharding):
             x = self.reorder(x, place.sharding)
         moves = plan.plan(x.sharding, place.sharding, x.shape)
@@ -248,7 +254,7 @@ class Puts(Arrays):
         return Buffer(device, kind, data)
 
     def donated(self, x: Array) -> None:
-        """A donated input is deleted, as a whole. PUT-11, PUT-12, PUT-31, PUT-32, PUT-47, PUT-77, ORD-09."""
+        """A donated input is deleted, as a whole. PUT-11, PUT-12, PUT-31, PUT-32, PUT-47, PUT-77, ORD-09, ORD-36."""
         self.release(x)
 
     # --- a value of the host's ----------------------------------------------------------------------------------------

@@ -96,7 +96,10 @@ class Programs(Functions, Memories):
     # --- a call, from the top -----------------------------------------------------------------------------------------
 
     def call(self, call: Call) -> list[Any]:
-        """Runs a program: what is refused is refused before anything is compiled, moved or deleted. DEV-14, DEV-16."""
+        """Runs a program: what is refused is refused before anything is compiled, moved or deleted.
+
+        DEV-14, DEV-16, ORD-57.
+        """
         self.check_alive(call)
         compiled = self.compile(self.lower(call, self.agree(call)))
         return self.execute(compiled, [self.feed(it, compiled.home) for it in call.arguments])
@@ -234,7 +237,7 @@ class Programs(Functions, Memories):
     def shardings_out(self, call: Call, home: Side | None) -> tuple[Sharding, ...]:
         """Where results lie: as out_shardings say, as the program says, or else whole where it runs.
 
-        DEV-21, DEV-25, DEV-26, DEV-34, ABS-02, ABS-03, ABS-14.
+        DEV-21, DEV-25, DEV-26, DEV-34, ABS-02, ABS-03, ABS-14, ORD-53.
         """
         found = self.propagated(call.program, [it.wanted or it.committed for it in call.arguments])
         lie = [wanted or said or self.everywhere(home) for wanted, said in zip(call.outs, found, strict=True)]
