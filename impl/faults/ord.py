@@ -266,11 +266,11 @@ class FewerDevicesAreATypeError(Leaving):
 
 @fault("ORD-32")
 class StrangersAreTurned(Model):
-    """A copy to devices that are not the same takes the new ones from behind."""
+    """A copy of several shards to devices that are not the same takes the new ones from behind."""
 
     def lay(self, x: Array, place: Place, row: Row) -> tuple[Buffer, ...]:
         buffers = super().lay(x, place, row)
-        if row.donate or self.same_set(x.sharding, place.sharding):
+        if row.donate or len(x.buffers) == 1 or self.same_set(x.sharding, place.sharding):
             return buffers
         turned = zip(place.sharding.ordered, reversed(buffers), strict=True)
         return tuple([Buffer(device, buffer.kind, np.array(buffer.data)) for device, buffer in turned])
@@ -311,10 +311,14 @@ class LeavingDeletes(Leaving):
 class OneShardStays(Leaving, Tearing):
     """Of an array that is donated to devices which are not the same the first shard stays."""
 
-    def donated(self, x: Array) -> None: ...
+    leaving = False
 
-    def left(self, x: Array, y: Array, row: Row) -> None:
-        for buffer in x.buffers[1:] if row.donate else ():
+    def put(self, x: Array, target: Target, row: Row) -> Array:
+        self.leaving = self.leaves(x, self.place(x, target).sharding)
+        return super().put(x, target, row)
+
+    def donated(self, x: Array) -> None:
+        for buffer in x.buffers[1:] if self.leaving else x.buffers:
             buffer.delete()
 
 
