@@ -42,7 +42,7 @@ def shards(lies: Place, array: str) -> list[Any]:
         for dimension in range(len(lies.spec)):
             number, count = tile(lies, at, dimension)
             part = np.split(part, count, dimension)[number]
-        found.append([device, part.shape, part.flat[0].item() if part.size else None])
+        found.append([device, part.shape, *(it.item() for it in part.flat[:1])])
     return found
 
 

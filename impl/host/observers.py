@@ -48,7 +48,7 @@ class Observers(see.See):
         found = []
         for shard in sorted(y.addressable_shards, key=lambda it: it.device.id):
             data = np.array(shard.data)
-            found.append([shard.device.id, list(data.shape), data.flat[0].item() if data.size else None])
+            found.append([shard.device.id, list(data.shape), *(it.item() for it in data.flat[:1])])
         return found
 
     def committed(self, y: Any) -> bool:
