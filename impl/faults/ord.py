@@ -530,5 +530,5 @@ class IndicesForgetOrder(Model):
 class ArgumentsForgetOrder(Model):
     """A module for Shardy takes the meshes of its arguments in the devices' own order."""
 
-    def text(self, lowered: Lowered, dialect: str) -> str:
-        return re.sub(r", device_ids=\[[\d, ]*\]", "", super().text(lowered, dialect))
+    def stablehlo_text(self, lowered: Lowered) -> str:
+        return re.sub(r", device_ids=\[[\d, ]*\]", "", super().stablehlo_text(lowered))
