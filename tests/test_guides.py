@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from conformance.kit import rules
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 SHOWN_WITH = "0.10.2"
@@ -203,3 +205,9 @@ def test_pages_link_to_pages_and_headings_that_exist():
             titles = re.findall(r"^#+ (.+)$", there.read_text("utf-8"), re.MULTILINE) if heading else []
             slugs = {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
             assert not heading or heading in slugs, f"{page.name}: {target}"
+
+
+def test_the_readme_names_every_chapter():
+    told = re.findall(r"^\| ([A-Z]{3}) \| (.*) \|$", PAGES[0].read_text("utf-8"), re.MULTILINE)
+    chapters = rules.load(ROOT / "conformance" / "contract").chapters.values()
+    assert {(id, text.replace("`", "")) for id, text in told} == {(it.chapter, it.title) for it in chapters}
