@@ -7,8 +7,23 @@ from math import prod
 from typing import Any
 
 from conformance.kit import Case, every, judge
-from conformance.probes.shardings import ALL, GROUPS, MORE, RANKS, SHAPES, Lay, counts, partners, tiles
-from conformance.probes.shd import ASKED, COPIES, LONGER, MISTAKES, SPECS, SPELLED, UNEVEN
+from conformance.probes.places import FOUR, SQUARE
+from conformance.probes.shardings import ALL, GROUPS, MESHES, MORE, RANKS, SHAPES, TEXTS, Lay, counts, partners, tiles
+from conformance.probes.shd import (
+    ASKED,
+    COPIES,
+    EMPTY,
+    GIVEN,
+    KEYED,
+    LEAVING,
+    LEFT,
+    LONGER,
+    MISTAKES,
+    PLACES,
+    SPECS,
+    SPELLED,
+    UNEVEN,
+)
 
 
 def group_of(name: str) -> str:
@@ -265,6 +280,130 @@ shown = every(
 )
 test_shown = judge(probe="shd.show", cases=shown)
 
+# --- as programs write them -------------------------------------------------------------------------------------------
+
+
+def texted(tiles: list[list[int]]) -> list[str]:
+    """The tile of each place, as a text is read back."""
+    return [".".join(map(str, tile)) for tile in tiles]
+
+
+@dataclass(frozen=True)
+class Write(Case):  # 2-square_x.U
+    rank: int
+    sharding: str
+
+    @property
+    def lay(self) -> Lay:
+        return TEXTS[self.rank][self.sharding]
+
+    @property
+    def devices(self) -> int:
+        return 1 + max(self.lay.devices)
+
+    @property
+    def form(self) -> str:
+        return self.lay.form
+
+    @property
+    def closed(self) -> bool:
+        """Whether it leaves nothing to the partitioner."""
+        return "?" not in self.lay.spec
+
+    @property
+    def held(self) -> list[str]:
+        """The tile at each place."""
+        return texted(tiles(self.lay, self.rank))
+
+    @property
+    def open(self) -> list[int]:
+        return [dimension for dimension, part in enumerate(self.lay.spec) if part == "?"]
+
+    @property
+    def axes(self) -> list[Any]:
+        return [list(axis) for axis in self.lay.axes]
+
+
+texts = every(Write, rank=(1, 2, 3), sharding=dict.fromkeys(name for rank in TEXTS for name in TEXTS[rank])).where(
+    lambda c: c.sharding in TEXTS[c.rank]
+)
+test_texts = judge(probe="shd.write", cases=texts)
+
+
+@dataclass(frozen=True)
+class Keyed(Four):  # x.y-constraint
+    spec: str
+    place: str
+
+    @property
+    def lay(self) -> Lay:
+        return Lay("named", FOUR, SQUARE, KEYED[self.spec])
+
+    @property
+    def held(self) -> list[str]:
+        """The tile at each place, of an array with one dimension more, which is whole."""
+        return texted(tiles(self.lay, 3))
+
+    @property
+    def lies(self) -> list[Any]:
+        return [list(part) if isinstance(part, tuple) else part for part in self.lay.spec]
+
+    @property
+    def shard(self) -> list[int]:
+        return [8 // count for count in counts(self.lay, 2)]
+
+
+key_texts = every(Keyed, spec=KEYED, place=PLACES)
+test_key_texts = judge(probe="shd.write_keys", cases=key_texts)
+
+key_runs = every(Keyed, spec=KEYED, place=PLACES)
+test_key_runs = judge(probe="shd.run_keys", cases=key_runs)
+
+
+# --- edges ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Empty(Case):  # one_first-out
+    empty: str
+    place: str
+
+    @property
+    def devices(self) -> int:
+        return 1 + max(MESHES[EMPTY[self.empty][0]][0])
+
+
+empties = every(Empty, empty=EMPTY, place=PLACES)
+test_empties = judge(probe="shd.empty", cases=empties)
+
+
+@dataclass(frozen=True)
+class Alone(Case):  # 5-numpy
+    device: int
+    given: str
+
+    @property
+    def devices(self) -> int:
+        return 1 + self.device
+
+    @property
+    def there(self) -> list[int]:
+        return [self.device]
+
+
+alones = every(Alone, device=(0, 5), given=GIVEN)
+test_alones = judge(probe="shd.alone", cases=alones)
+
+
+@dataclass(frozen=True)
+class Leave(Four):  # U.x-out
+    left: str
+    place: str
+
+
+leavings = every(Leave, left=LEFT, place=LEAVING)
+test_leavings = judge(probe="shd.leave", cases=leavings)
+
 REVIEWED = {
     "SHD-01": "9563eafd",
     "SHD-02": "ca0024bc",
@@ -307,4 +446,19 @@ REVIEWED = {
     "SHD-41": "a1733b48",
     "SHD-42": "384b6450",
     "SHD-43": "b9eb6d23",
+    "SHD-44": "470210e1",
+    "SHD-45": "ddf4e1c9",
+    "SHD-46": "5d750875",
+    "SHD-47": "91e903ba",
+    "SHD-48": "f146955c",
+    "SHD-49": "e5353676",
+    "SHD-50": "8ee39035",
+    "SHD-51": "bf7390ba",
+    "SHD-52": "ff94d486",
+    "SHD-53": "6174bc96",
+    "SHD-54": "df953d38",
+    "SHD-55": "de4ba3cb",
+    "SHD-56": "a5af56fc",
+    "SHD-57": "430f3623",
+    "SHD-58": "3fd3b0fa",
 }

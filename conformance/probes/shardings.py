@@ -249,3 +249,34 @@ def gathered(rank: int, group: str) -> list[tuple[Any, ...]]:
     """A group and some of those that every JAX has; or all of these, where it is theirs."""
     lays = BASE[rank] if group == "base" else {**dict(list(BASE[rank].items())[::3]), **MORE[group]}
     return [(name, *lay.parts) for name, lay in lays.items()]
+
+
+# --- as programs write them -------------------------------------------------------------------------------------------
+
+
+def opened(spec: tuple[Any, ...], rank: int) -> list[tuple[Any, ...]]:
+    """A spec with each choice, but none, of the dimensions that nothing cuts left to the partitioner."""
+    parts = [*spec, *[None] * (rank - len(spec))]
+    whole = [dimension for dimension in range(rank) if parts[dimension] is None]
+    found = []
+    for chosen in product((False, True), repeat=len(whole)):
+        left = [dimension for dimension, it in zip(whole, chosen, strict=True) if it]
+        if left:
+            found.append(tuple("?" if dimension in left else part for dimension, part in enumerate(parts)))
+    return found
+
+
+def _texts(rank: int) -> Iterator[tuple[str, Lay]]:
+    """On meshes of 2 by 2 and 2 by 4 all that a spec can say; some of it on others, and on one device."""
+    for mesh in ("square", "long", *(("back", "turned", "flat", "one5") if rank == 2 else ())):
+        devices, axes = MESHES[mesh]
+        for spec in placements(axes, rank):
+            every = mesh in ("square", "long")
+            for it in (spec, *(opened(spec, rank) if every or spec == ("x",) else ())):
+                lay = Lay("named", devices, axes, it)
+                yield f"{mesh}_{lay.written}", lay
+    yield from SINGLES.items()
+
+
+TEXTS = {rank: dict(_texts(rank)) for rank in (1, 2, 3)}
+"""By rank, the shardings that are looked at as text."""

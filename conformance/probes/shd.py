@@ -7,8 +7,9 @@ import pickle
 
 import numpy as np
 
+from . import arrays
 from .places import FOUR, SQUARE
-from .shardings import ALL, SHAPES, gathered, make, partners
+from .shardings import ALL, MESHES, SHAPES, TEXTS, gathered, make, partners
 
 # --- compared with each other -----------------------------------------------------------------------------------------
 
@@ -325,3 +326,183 @@ def show(jax, see, rank, sharding):
     spec = [part[0] if isinstance(part, tuple) and len(part) == 1 else part for part in lay.spec]
     see(spec=see.names_spec(text, spec), axes=see.names_axes(text, lay.axes))
     see(device=f"id={lay.devices[0]})" in text or f":{lay.devices[0]}" in text, kind="pinned_host" in text)
+
+
+# --- as programs write them -------------------------------------------------------------------------------------------
+
+
+def write(jax, see, rank, sharding):
+    """The text of a program with an argument, a result and a constraint of one sharding; open ones are constraints."""
+    lay = TEXTS[rank][sharding]
+    asked = make(jax, *lay.parts)
+    x = jax.ShapeDtypeStruct(SHAPES[rank], np.float32)
+    see.step("lower")
+    if "?" in lay.spec:
+        text = see.lowered(jax.jit(lambda x: _constrain(jax, x + 1, asked)), x)
+    else:
+        program = jax.jit(
+            lambda x: (_constrain(jax, x + 1, asked), x * 2), in_shardings=asked, out_shardings=(None, asked)
+        )
+        text = see.lowered(program, x)
+        see(argument=_told(see, text, "arguments", 0, "tiles"), result=_told(see, text, "results", 1, "tiles"))
+        see(ends=[_told(see, text, "arguments", 0, "open"), _told(see, text, "results", 1, "open")])
+    see(constraint=_told(see, text, "constraints", 0, "tiles"), open=_told(see, text, "constraints", 0, "open"))
+    see(axes=_told(see, text, "constraints", 0, "axes"))
+
+
+def _constrain(jax, x, sharding):
+    return jax.lax.with_sharding_constraint(x, sharding)
+
+
+def _told(see, text, of, number, what):
+    """What a text says of an argument, a result or a constraint; "nothing" where it does not."""
+    found = see.written(text)[of]
+    return found[number][what] if number < len(found) and found[number] else "nothing"
+
+
+PLACES = {
+    "in": lambda jax, asked: jax.jit(lambda x: x, in_shardings=asked),
+    "out": lambda jax, asked: jax.jit(lambda x: x, out_shardings=asked),
+    "constraint": lambda jax, asked: jax.jit(lambda x: _constrain(jax, x, asked)),
+}
+"""Where a program is told how an array is cut."""
+
+KEYED = {
+    "x.y": ("x", "y"),
+    "x": ("x",),
+    "-.y": (None, "y"),
+    "xy": (("x", "y"),),
+    "whole": (),
+}
+"""Specs over a mesh of 2 by 2 for an array of PRNG keys of rank 2."""
+
+
+def write_keys(jax, see, spec, place):
+    """The text of a program that is told how an array of keys is cut, which is one of numbers of a higher rank."""
+    asked = make(jax, "named", FOUR, SQUARE, KEYED[spec], "")
+    keys = jax.random.wrap_key_data(arrays.value("key_8x8"))
+    see.step("lower")
+    try:
+        text = see.lowered(PLACES[place](jax, asked), keys)
+    except Exception as error:
+        see(tiles=_class(error), open=[])
+    else:
+        said = see.written(text)[{"in": "arguments", "out": "results", "constraint": "constraints"}[place]]
+        told = [it for it in said if it and it["open"] != [0, 1]]  # JAX adds some that leave open all but the numbers
+        see(tiles=told[0]["tiles"] if told else "nothing", open=told[0]["open"] if told else [])
+
+
+def run_keys(jax, see, spec, place):
+    """A program that is told how an array of keys is cut is run."""
+    asked = make(jax, "named", FOUR, SQUARE, KEYED[spec], "")
+    keys = jax.random.wrap_key_data(arrays.value("key_8x8"))
+    see.step("call")
+    try:
+        y = jax.block_until_ready(PLACES[place](jax, asked)(keys))
+    except Exception as error:
+        see(value=_class(error), lies=[], shard=[])
+    else:
+        see(lies=_cut(see, y), shard=list(y.addressable_shards[0].data.shape))
+        see(value=see.same(jax.random.key_data(y), arrays.value("key_8x8")))
+
+
+def _cut(see, y):
+    """The spec of an array, without what is left away at its end."""
+    data = see.sharding(y)
+    spec = [part[0] if isinstance(part, list) and len(part) == 1 else part for part in data.get("spec", ["no spec"])]
+    return spec[: max([place + 1 for place, part in enumerate(spec) if part is not None], default=0)]
+
+
+# --- edges ------------------------------------------------------------------------------------------------------------
+
+EMPTY = {
+    "one_first": ("flat", ("x",), (0, 8)),
+    "one_second": ("flat", (None, "x"), (8, 0)),
+    "one_group": ("one5", (("x", "y"),), (0, 8)),
+    "more_first": ("square", ("x",), (0, 8)),
+    "more_second": ("square", ("x", "y"), (8, 0)),
+    "more_group": ("square", (("x", "y"),), (0,)),
+}
+"""A mesh, a spec and a shape with a dimension of size 0, which an axis of one device cuts, or one of more."""
+
+
+def empty(jax, see, empty, place):
+    """A program is told how an array is cut that has nothing in it."""
+    mesh, spec, shape = EMPTY[empty]
+    asked = make(jax, "named", *MESHES[mesh], spec, "")
+    see.step("call")
+    try:
+        y = jax.block_until_ready(PLACES[place](jax, asked)(np.zeros(shape, np.float32)))
+    except Exception as error:
+        see(refused=_class(error), value="none")
+    else:
+        see(refused="no", value=see.same(y, np.zeros(shape, np.float32)), lies=_cut(see, y))
+
+
+GIVEN = {
+    "numpy": lambda jax, device: arrays.value("f32_8x8"),
+    "free": lambda jax, device: jax.device_put(arrays.value("f32_8x8")),
+    "there": lambda jax, device: jax.device_put(arrays.value("f32_8x8"), jax.devices()[device]),
+    "keys": lambda jax, device: jax.random.wrap_key_data(arrays.value("key_8x8")),
+}
+"""What a program without a mesh is given: the host's array, one that is committed nowhere or to the device, keys."""
+
+
+def alone(jax, see, device, given):
+    """A constraint to a single device in a program that has no mesh."""
+    asked = jax.sharding.SingleDeviceSharding(jax.devices()[device])
+    x = GIVEN[given](jax, device)
+    program = jax.jit(lambda x: _constrain(jax, x, asked))
+    see.step("lower")
+    try:
+        text = see.lowered(program, x)
+    except Exception as error:
+        see(lowers=_class(error), whole=False)
+    else:
+        said = see.written(text)["constraints"]
+        see(lowers="yes", whole=bool(said) and said[0] is not None and set("".join(said[0]["tiles"])) <= {"0", "."})
+    see.step("call")
+    try:
+        y = program(x)
+    except Exception as error:
+        see(runs=_class(error), devices=[], value="none")
+    else:
+        wanted = arrays.value("key_8x8" if given == "keys" else "f32_8x8")
+        see(runs="yes", devices=see.sharding(y)["devices"])
+        see(value=see.same(jax.random.key_data(y) if given == "keys" else y, wanted))
+
+
+LEFT = {
+    "x.U": ("x", "?"),
+    "U.x": ("?", "x"),
+    "U.yx": ("?", ("y", "x")),
+    "U.-": ("?", None),
+    "U.U": ("?", "?"),
+}
+"""Specs over a mesh of 2 by 2 with a dimension that is left to the partitioner."""
+
+
+def leave(jax, see, left, place):
+    """A program is told how some dimensions of its result are cut, and that the others are the partitioner's."""
+    spec, value = LEFT[left], arrays.value("f32_8x8")
+    asked = make(jax, "named", FOUR, SQUARE, spec, "")
+    x = jax.device_put(value, make(jax, "named", FOUR, SQUARE, (None, None), ""))
+    see.step("call")
+    try:
+        y = LEAVING[place](jax, asked)(x)
+    except Exception as error:
+        see(refused=_class(error), clear="unconstrained" in str(error).lower(), value="none", kept=False)
+    else:
+        see(refused="no", clear=False, value=see.same(y, value), kept=_kept(see, y, spec))
+
+
+LEAVING = {**PLACES, "put": lambda jax, asked: lambda x: jax.device_put(x, asked)}
+"""Where a dimension may be left to the partitioner, or may be asked to be."""
+
+
+def _kept(see, y, spec):
+    """Whether an array is cut as a spec says along the dimensions that it does not leave to the partitioner."""
+    found = [*see.sharding(y)["spec"], None, None]
+    found = [part[0] if isinstance(part, list) and len(part) == 1 else part for part in found]
+    wanted = [list(part) if isinstance(part, tuple) else part for part in spec]
+    return all(wanted[at] in ("?", found[at]) for at in range(len(wanted)))

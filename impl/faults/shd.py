@@ -5,14 +5,22 @@ An answer that is wrong for a pair of shardings is often wrong for a third as we
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from itertools import count
-from typing import cast
+from typing import Any, cast
 
+import numpy as np
+
+from impl.model.agreement import Call, Side
+from impl.model.avals import Aval
+from impl.model.control import Values
 from impl.model.devices import KINDS, Device
+from impl.model.keys import KEY
 from impl.model.meanings import S
-from impl.model.meshes import Axes
+from impl.model.meshes import Axes, Mesh
 from impl.model.model import Model
+from impl.model.programs import Equation
 from impl.model.shardings import Index, NamedSharding, Shape, Sharding, SingleDeviceSharding
 from impl.model.specs import UNCONSTRAINED, PartitionSpec
 
@@ -427,3 +435,162 @@ class DeviceIsNotShown(Model):
         if isinstance(sharding, SingleDeviceSharding):
             return f"SingleDeviceSharding({sharding.ordered[0].platform}, memory_kind={sharding.memory_kind})"
         return super().written(sharding)
+
+
+# --- as programs write them -------------------------------------------------------------------------------------------
+
+
+def respelled(sharding: Sharding, respell: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> Sharding:
+    """The same with other parts in its spec, if it has one."""
+    if not isinstance(sharding, NamedSharding):
+        return sharding
+    return sharding.with_spec(PartitionSpec(*respell(sharding.spec.parts)))
+
+
+@fault("SHD-44", also=["SHD-50"])
+class GroupsOfArgumentsAreTurned(Model):
+    """A module says the axes that cut one dimension of an argument the other way round."""
+
+    def argument_written(self, sharding: Sharding | None) -> Sharding | None:
+        turned = lambda parts: tuple(part[::-1] if isinstance(part, tuple) else part for part in parts)  # noqa: E731
+        return sharding and respelled(sharding, turned)
+
+
+@fault("SHD-45")
+class LastDimensionOfResultsIsWhole(Model):
+    """A module leaves out the third dimension of a result's spec."""
+
+    def result_written(self, sharding: Sharding | None) -> Sharding | None:
+        return sharding and respelled(sharding, lambda parts: parts[:2])
+
+
+@fault("SHD-46", also=["SHD-50"])
+class ConstraintsAreWhole(Model):
+    """A module asks by a constraint of both axes on one dimension that it be whole."""
+
+    def constraint_written(self, sharding: Sharding, aval: Aval) -> Sharding:
+        return respelled(sharding, lambda parts: tuple(None if isinstance(part, tuple) else part for part in parts))
+
+
+@fault("SHD-47")
+class OpenDimensionsAreWhole(Model):
+    """A module says of a dimension that is left to the partitioner that it is whole."""
+
+    def constraint_written(self, sharding: Sharding, aval: Aval) -> Sharding:
+        return respelled(sharding, lambda parts: tuple(None if part is UNCONSTRAINED else part for part in parts))
+
+
+@fault("SHD-48", also=["SHD-50"])
+class ArgumentsAreOpen(Model):
+    """A module leaves to the partitioner what the spec of an argument leaves out at its end."""
+
+    def argument_written(self, sharding: Sharding | None) -> Sharding | None:
+        return sharding and respelled(sharding, lambda parts: (*parts, UNCONSTRAINED) if len(parts) == 1 else parts)
+
+
+@fault("SHD-49", also=["SHD-47"])
+class AxesOfOneAreLeftOut(Model):
+    """A module's mesh at a constraint has no axes of one device, and so no spec has."""
+
+    def constraint_written(self, sharding: Sharding, aval: Aval) -> Sharding:
+        if not isinstance(sharding, NamedSharding) or not isinstance(sharding.mesh, Mesh):
+            return sharding
+        mesh = sharding.mesh
+        long = [axis for axis in mesh.axis_names if mesh.shape[axis] > 1]
+        if not long or len(long) == len(mesh.axis_names):
+            return sharding
+        cut = [tuple(axis for axis in sharding.spec.axes(at) if axis in long) for at in range(len(sharding.spec))]
+        sizes = [mesh.shape[axis] for axis in long]
+        return NamedSharding(Mesh(mesh.devices.reshape(sizes), tuple(long)), PartitionSpec(*cut))
+
+
+@fault("SHD-50")
+class KeysAreOpenWithin(Model):
+    """A constraint on an array of keys leaves the inside of each key to the partitioner."""
+
+    def constraint_written(self, sharding: Sharding, aval: Aval) -> Sharding:
+        if aval.dtype is not KEY:
+            return sharding
+        return respelled(sharding, lambda parts: (*parts, *[None] * (aval.ndim - len(parts)), UNCONSTRAINED))
+
+
+@fault("SHD-51")
+class ConstrainedKeysAreZero(Model):
+    """Arrays of keys that a constraint cuts by two axes are lost."""
+
+    def evaluate_sharding_constraint(self, equation: Equation, values: Values) -> Values:
+        cut = equation.params["sharding"]
+        lost = equation.avals[0].dtype is KEY and len(getattr(cut, "spec", ())) == 2
+        return [np.zeros_like(it) for it in values] if lost else super().evaluate_sharding_constraint(equation, values)
+
+
+@fault("SHD-52")
+class KeysLieAsNumbers(Model):
+    """Results that are keys have a spec with a part for the numbers beneath."""
+
+    def shardings_out(self, call: Call, home: Side | None) -> tuple[Sharding, ...]:
+        found = super().shardings_out(call, home)
+        keys = [aval.dtype is KEY for aval in call.program.avals]
+        return tuple(respelled(it, lambda parts: parts[:1]) if key else it for it, key in zip(found, keys, strict=True))
+
+
+# --- edges ------------------------------------------------------------------------------------------------------------
+
+
+@fault("SHD-53", also=["SHD-54"])
+class NothingCannotBeCut(Model):
+    """A dimension of size 0 is cut by no axis, not even by one of one device."""
+
+    def divides(self, count: int, size: int) -> bool:
+        return size > 0 and super().divides(count, size)
+
+
+@fault("SHD-54")
+class NothingIsCutByOneAtMost(Model):
+    """A dimension of size 0 is cut by axes of one device only."""
+
+    def divides(self, count: int, size: int) -> bool:
+        return (size > 0 or count == 1) and super().divides(count, size)
+
+
+@fault("SHD-55", also=["SHD-44", "SHD-45", "SHD-46", "SHD-47", "SHD-48"])
+class DeviceHasNoMesh(Model):
+    """The text of a constraint to one device is asked for its mesh, and so there is none."""
+
+    def constraint_written(self, sharding: Sharding, aval: Aval) -> Sharding:
+        if isinstance(sharding, SingleDeviceSharding):
+            raise NotImplementedError(f"there is no mesh in the program, and none in {sharding}")
+        return sharding
+
+
+@fault("SHD-56")
+class ConstrainedToTheFirst(Model):
+    """A program that a constraint alone takes to a device runs on the first device."""
+
+    def shardings_out(self, call: Call, home: Side | None) -> tuple[Sharding, ...]:
+        found = super().shardings_out(call, home)
+        if home is not None and home.part == "constraint" and isinstance(home.sharding, SingleDeviceSharding):
+            return (SingleDeviceSharding(self.devices()[0]),) * len(found)
+        return found
+
+
+@fault("SHD-57")
+class OpenConstraintsAreForgotten(Model):
+    """A constraint that leaves a dimension to the partitioner is none."""
+
+    def left_open(self, sharding: NamedSharding, operand: Sharding | None, ndim: int) -> Sharding | None:
+        return operand
+
+
+@fault("SHD-58")
+class OpenResultsAreForgotten(Model):
+    """out_shardings that leave the second dimension to the partitioner ask for nothing."""
+
+    def shardings_out(self, call: Call, home: Side | None) -> tuple[Sharding, ...]:
+        return super().shardings_out(replace(call, outs=tuple(map(forgotten, call.outs))), home)
+
+
+def forgotten(sharding: Sharding | None) -> Sharding | None:
+    """A sharding, unless it leaves its last dimension to the partitioner."""
+    left = isinstance(sharding, NamedSharding) and sharding.spec.parts[-1:] == (UNCONSTRAINED,)
+    return None if left else sharding

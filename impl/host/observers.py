@@ -118,6 +118,15 @@ class Observers(see.See):
         """The operations of Shardy's dialect in a text. What HLO keeps of it, as strings and names, is none."""
         return sorted(set(re.findall(r"(?<![\w.#\"])sdy\.\w+", text)))
 
+    def written(self, text: str) -> dict[str, list[dict[str, Any] | None]]:
+        """The shardings that a lowered text has: of its "arguments", its "results" and, in order, its "constraints".
+
+        Each is None where nothing is said, or `tiles`, for each place of the program the tile there, "0.1" for the
+        first along the first dimension and the second along the next; `open`, the dimensions that are left to the
+        partitioner; and `axes`, names and sizes of the mesh, where the text has one. Whichever partitioner it is for.
+        """
+        return written_in(text)
+
     def aliases(self, text: str) -> list[dict[str, Any]]:
         """Which outputs of a compiled text lie in the memory of which parameters, and whether they must.
 
@@ -251,6 +260,64 @@ def tiles_in(text: str, side: str) -> list[list[int]] | None:
     else:
         return None
     return [sorted(tile) for tile in order.reshape(math.prod(tiles), -1).tolist()]
+
+
+def written_in(text: str) -> dict[str, list[dict[str, Any] | None]]:
+    """The shardings that a lowered text has, by what they are of."""
+    count = int(re.findall(r"num_partitions = (\d+)", text)[0])
+    ins, _, outs = text.partition("@main(")[2].partition("\n")[0].partition(") -> ")
+    found: dict[str, list[dict[str, Any] | None]] = {
+        name: [
+            _sharding(text, said, len(re.findall(r"\d+x", kind)), count)
+            for kind, said in re.findall(r"tensor<([^>]*)>((?:(?!tensor<).)*)", declared)
+        ]
+        for name, declared in (("arguments", ins), ("results", outs))
+    }
+    calls = r"^.*(?:sdy\.sharding_constraint|custom_call @Sharding\b).*$"
+    found["constraints"] = [
+        _sharding(text, line, len(re.findall(r"\d+x", re.findall(r"tensor<([^>]*)>", line)[0])), count)
+        for line in re.findall(calls, text, re.MULTILINE)
+    ]
+    return found
+
+
+def _sharding(text: str, said: str, ndim: int, count: int) -> dict[str, Any] | None:
+    """One sharding of arrays of a rank, in what a text says of something, over so many places."""
+    if named := re.search(r"<@(\w+), \[((?:\{[^{}]*\}(?:, )?)*)\]", said):
+        return _by_axes(text, named[1], re.findall(r"\{([^{}]*)\}", named[2]), count)
+    listed = re.search(r"\{devices=\[([\d,]+)\]([^ }]+)( last_tile_dim_replicate)?\}", said)
+    if not listed and not re.search(r"\{(?:replicated|maximal device=\d+)\}", said):
+        return None
+    tiles = [[0] * ndim] * count
+    if listed:
+        counted = re.match(r"<=\[([\d,]+)\](?:T\(([\d,]+)\))?", listed[2])
+        order = np.array(_numbers(listed[2])) if not counted else np.arange(count)
+        if counted:
+            order = order.reshape(_numbers(counted[1])).transpose(_numbers(counted[2] or "") or None)
+        sizes = _numbers(listed[1])
+        for number, place in enumerate(order.flat):
+            tiles[place] = np.array(np.unravel_index(number, sizes)).tolist()[: -1 if listed[3] else None]
+    left = re.search(r"unspecified_dims=\[([\d,]*)\]", said)
+    return {"tiles": _tiles(tiles), "open": _numbers(left[1]) if left else [], "axes": None}
+
+
+def _by_axes(text: str, mesh: str, parts: Sequence[str], count: int) -> dict[str, Any]:
+    """The same where each dimension has the axes of a mesh that cut it."""
+    said, ids = re.findall(rf"sdy\.mesh @{mesh} = <\[(.*?)\](?:, device_ids=\[(.*?)\])?>", text)[0]
+    axes = {name: int(size) for name, size in re.findall(r'"(\w+)"=(\d+)', said)}
+    stands = np.indices(list(axes.values())).reshape(len(axes), -1) if axes else np.zeros((0, count), int)
+    tiles = np.zeros((stands.shape[1], len(parts)), int)
+    for dimension, part in enumerate(parts):
+        for axis in re.findall(r'"(\w+)"', part):
+            tiles[:, dimension] = tiles[:, dimension] * axes[axis] + stands[list(axes).index(axis)]
+    if axes and ids:
+        tiles[_numbers(ids)] = tiles.copy()
+    left = [dimension for dimension, part in enumerate(parts) if "?" in part]
+    return {"tiles": _tiles(tiles.tolist()), "open": left, "axes": [[name, size] for name, size in axes.items()]}
+
+
+def _tiles(tiles: list[list[int]]) -> list[str]:
+    return [".".join(map(str, tile)) for tile in tiles]
 
 
 def _numbers(text: str) -> list[int]:

@@ -20,7 +20,7 @@ from .meshes import AbstractMesh, Axes, Mesh
 from .programs import Equation, Program, Var
 from .put import Puts, Row, Target
 from .shardings import NamedSharding, Sharding, abstract, laid_over
-from .specs import UNCONSTRAINED, PartitionSpec
+from .specs import PartitionSpec
 from .words import function, shown
 
 Values = Sequence[np.ndarray]
@@ -53,8 +53,7 @@ class Control(Puts, Jits):
             return self.constrain_alone(x, sharding, name)
         lies = sharding if tracing_now() is None else _even(sharding, aval.shape)
         lies.check(aval.shape)
-        is_open = isinstance(lies, NamedSharding) and UNCONSTRAINED in lies.spec  # then it lies as its operand does
-        params = {"sharding": sharding, "shardings": (None if is_open else lies,)}
+        params = {"sharding": sharding, "shardings": (lies,)}
         return self.operation("sharding_constraint", [x], [aval], params, [(name, 0)])[0]
 
     def constrain_alone(self, x: Any, sharding: NamedSharding, name: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -528,14 +528,33 @@ class Jits(Infos):
         donated = [self.declared_donated(lowered, at, devices) for at in lowered.kept]
         return texts.module(
             [
-                replace(_declared(it.aval, it.wanted or it.committed, lies, said), **given)
+                replace(_declared(it.aval, self.argument_written(it.wanted or it.committed), lies, said), **given)
                 for (it, lies), given in zip(kept, donated, strict=True)
             ],
-            [_declared(*it, said) for it in zip(call.program.avals, call.outs, lowered.outs, strict=True)],
+            [
+                _declared(aval, self.result_written(wanted), lies, said)
+                for aval, wanted, lies in zip(call.program.avals, call.outs, lowered.outs, strict=True)
+            ],
             partitioner=self.partitioner,
             devices=devices,
             placed=lowered.flow.taken_to,
+            constraints=[
+                texts.Declared(aval.shape, aval.dtype, self.constraint_written(sharding, aval))
+                for aval, sharding in constrained(call.program)
+            ],
         )
+
+    def argument_written(self, sharding: Sharding | None) -> Sharding | None:
+        """How a module says that an argument is cut: as it is. SHD-44, SHD-48, SHD-49."""
+        return sharding
+
+    def result_written(self, sharding: Sharding | None) -> Sharding | None:
+        """How a module says that a result is cut: as out_shardings say. SHD-45, SHD-49."""
+        return sharding
+
+    def constraint_written(self, sharding: Sharding, aval: Aval) -> Sharding:
+        """How a module says what a constraint asks, with what it leaves to the partitioner. SHD-46, SHD-47, SHD-49."""
+        return sharding
 
     def declared_donated(self, lowered: Lowered, argument: int, devices: int) -> dict[str, Any]:
         """How a module declares a donated argument: with the result that takes its place, or as a donor.
@@ -582,6 +601,15 @@ class Jits(Infos):
         outs = [*zip(call.program.avals, lowered.outs, strict=True)]
         shards = [[(it.shard_shape(aval.shape), aval.dtype) for aval, it in some] for some in (ins, outs)]
         return shards[0], shards[1]
+
+
+def constrained(program: Program) -> Iterator[tuple[Aval, Sharding]]:
+    """What a program constrains, at any depth, and how."""
+    for equation in program.equations:
+        if equation.name == "sharding_constraint":
+            yield equation.avals[0], equation.params["sharding"]
+        for inner in equation.params.get("programs", ()):
+            yield from constrained(inner)
 
 
 def _reached(path: str) -> str:

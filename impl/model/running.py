@@ -28,6 +28,7 @@ from .operations import OPERATIONS
 from .operators import Functions
 from .programs import Equation, Program, Tracer, UnexpectedTracerError, Var, constant, single, trace
 from .shardings import NamedSharding, Sharding, SingleDeviceSharding, abstract, laid_over
+from .specs import UNCONSTRAINED, PartitionSpec
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,9 +289,28 @@ class Programs(Functions, Memories):
             found = self.propagated(equation.params["programs"][0], ins)
             return [wanted or lies for wanted, lies in zip(equation.params["outs"], found, strict=True)]
         if "shardings" in equation.params and None not in equation.params["shardings"]:
-            return list(equation.params["shardings"])
+            return [
+                self.left_open(it, next(iter(operands), None), var.aval.ndim)
+                if isinstance(it, NamedSharding) and UNCONSTRAINED in it.spec
+                else it
+                for it, var in zip(equation.params["shardings"], equation.outputs, strict=True)
+            ]
         known = [(aval.shape, it) for aval, it in zip(equation.avals, operands, strict=True) if it is not None]
         return [next((it for shape, it in known if shape == var.aval.shape), None) for var in equation.outputs]
+
+    def left_open(self, sharding: NamedSharding, operand: Sharding | None, ndim: int) -> Sharding | None:
+        """As a constraint asks; where it leaves a dimension open, as the operand, by axes that are free. SHD-57."""
+        alike = isinstance(operand, NamedSharding) and operand.mesh.shape_tuple == sharding.mesh.shape_tuple
+        lies = operand.spec if alike and isinstance(operand, NamedSharding) else PartitionSpec()
+        parts = [
+            tuple(axis for axis in lies.axes(at) if axis not in sharding.spec.named)
+            if at < len(sharding.spec) and sharding.spec[at] is UNCONSTRAINED
+            else sharding.spec.axes(at)
+            for at in range(ndim)
+        ]
+        while parts and not parts[-1]:
+            parts.pop()
+        return sharding.with_spec(PartitionSpec(*parts))
 
     def deliver(
         self, value: np.ndarray, aval: Aval, sharding: Sharding, committed: bool, reuse: Sequence[Buffer]

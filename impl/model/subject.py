@@ -32,6 +32,7 @@ class Subject:
         self._capabilities = set(capabilities.found(jax, spread, vars(ml_dtypes)))
         see = self.see(lambda **_: None)
         self._partitioner = see.partitioner(see.lowered(jax.jit(lambda x: x), spread))
+        self._capabilities |= {self._partitioner} if self._partitioner else set()
         self._taken: Counter[str] = Counter()
 
     def hello(self) -> dict[str, Any]:

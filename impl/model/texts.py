@@ -46,15 +46,17 @@ def module(
     devices: int,
     name: str = "main",
     placed: Sequence[str] = (),
+    constraints: Sequence[Declared] = (),
 ) -> str:
     """A module that declares a function, its arguments and results annotated for a partitioner.
 
-    Of what the function does, it says in which kinds of memory something is `placed`.
+    Of what the function does, it says in which kinds of memory something is `placed`, and what is constrained how.
     """
     meshes = Meshes()
     ins = ", ".join(_declared(it, partitioner, meshes) for it in arguments)
     outs = ", ".join(_declared(it, partitioner, meshes) for it in results)
-    lines = [*meshes.lines(), f"func.func private @{name}({ins}) -> ({outs})", *map(_placed, placed)]
+    inside = [_constrained(it, partitioner, meshes) for it in constraints]
+    lines = [*meshes.lines(), f"func.func private @{name}({ins}) -> ({outs})", *map(_placed, placed), *inside]
     counts = f"mhlo.num_partitions = {devices} : i32, mhlo.num_replicas = 1 : i32"
     return "\n".join([f"module attributes {{{counts}}} {{", *(f"  {line}" for line in lines), "}", ""])
 
@@ -201,8 +203,24 @@ def _declared(it: Declared, partitioner: str, meshes: Meshes) -> str:
         "jax.buffer_donor": "true" if it.donor else None,
     }
     given = ", ".join(f"{name} = {text}" for name, text in attributes.items() if text)
-    kind = f"tensor<{''.join(f'{size}x' for size in shape)}{_element(dtype)}>"
+    kind = _tensor(shape, dtype)
     return f"{kind} {{{given}}}" if given else kind
+
+
+def _tensor(shape: tuple[int, ...], dtype: np.dtype[Any]) -> str:
+    """MLIR's name of a type of arrays: `tensor<8x8xf32>`."""
+    return f"tensor<{''.join(f'{size}x' for size in shape)}{_element(dtype)}>"
+
+
+def _constrained(it: Declared, partitioner: str, meshes: Meshes) -> str:
+    """A constraint on a value of the program."""
+    assert it.sharding is not None
+    shape, dtype = numbers(it.shape, it.dtype)
+    kind = _tensor(shape, dtype)
+    if partitioner == "shardy":
+        return f"sdy.sharding_constraint %0 {sdy(it.sharding, len(shape), meshes.name(it.sharding))} : {kind}"
+    said = f'backend_config = "{unspecified(it.sharding)}", mhlo.sharding = "{hlo(it.sharding, len(shape))}"'
+    return f"stablehlo.custom_call @Sharding(%0) {{{said}}} : ({kind}) -> {kind}"
 
 
 def _placed(kind: str) -> str:

@@ -34,6 +34,7 @@ class Subject:
 
     def hello(self) -> dict[str, Any]:
         """What this host is, as found."""
+        partitioner = self._partitioner()
         return {
             "versions": {
                 "python": platform.python_version(),
@@ -43,8 +44,8 @@ class Subject:
             },
             "devices": [{"id": it.id, "platform": it.platform, "kind": it.device_kind} for it in jax.devices()],
             "memory_kinds": sorted(memory.kind for memory in jax.devices()[0].addressable_memories()),
-            "capabilities": sorted(self._capabilities),
-            "partitioner": self._partitioner(),
+            "capabilities": sorted(self._capabilities | {partitioner} if partitioner else self._capabilities),
+            "partitioner": partitioner,
             "spellings": SPELLINGS,
         }
 
