@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .dev import INTERNAL
+from .meshes import SIDES
 
 NAMES = ("x", "y", "z", "u")
 
@@ -352,3 +355,396 @@ def grid(jax, see, sizes, grid):
         see(refused=_refusal(see, error))
     else:
         see(refused="no", devices=[device.id for device in mesh.devices.flat])
+
+
+# --- what a context gives ---------------------------------------------------------------------------------------------
+
+CONTEXTS = {
+    "with": lambda jax, mesh: mesh,
+    "set_mesh": lambda jax, mesh: jax.set_mesh(mesh),
+}
+"""How a mesh is put in context."""
+
+
+def _one():
+    """A function without arguments: jitted again and again, it is one program for each mesh."""
+    return 1
+
+
+def _another():
+    """Another one, for pjit alone."""
+    return 1
+
+
+WITNESS = {
+    "with": lambda jax: jax.experimental.pjit.pjit(_another),
+    "set_mesh": lambda jax: jax.jit(_one),
+}
+"""A call whose result lies on the mesh in context: a function of no arguments."""
+
+RETURNS = {
+    "int": lambda jax: lambda: 1,
+    "zeros": lambda jax: lambda: jax.numpy.zeros((8, 8)),
+    "pair": lambda jax: lambda: {"a": jax.numpy.zeros((8,)), "b": (1.5,)},
+    "empty": lambda jax: lambda: jax.numpy.zeros((0, 8)),
+}
+"""Functions without arguments."""
+
+CALLS = {
+    "pjit": lambda jax, f: jax.experimental.pjit.pjit(f),
+    "jit": lambda jax, f: jax.jit(f),
+    "lower": lambda jax, f: jax.jit(f).lower().compile(),
+    "eager": lambda jax, f: f,
+}
+
+
+def returns(jax, see, how, mesh, call, function):
+    """A function without arguments is called while a mesh is in context."""
+    grid = SIDES[mesh].make(jax).mesh
+    f = RETURNS[function](jax)
+    see.step("call")
+    with CONTEXTS[how](jax, grid):
+        results = jax.block_until_ready(jax.tree.leaves(CALLS[call](jax, f)()))
+    seen = [see.sharding(y) for y in results]
+    see(type=_all([it["type"] for it in seen]), devices=_all([it["devices"] for it in seen]))
+    see(axes=_all([it.get("axes", []) for it in seen]), whole=all(y.is_fully_replicated for y in results))
+    see(committed=_all([see.committed(y) for y in results]))
+    see(value=_all([see.same(y, np.full(y.shape, VALUE[function], y.dtype)) for y in results[-1:]]))
+
+
+def turns(jax, see, first, last, mesh):
+    """A function is called in one way, then in another; each is a context and what it is called by: "set_mesh.jit"."""
+    grid = SIDES[mesh].make(jax).mesh
+
+    def function():
+        return 1
+
+    for turn in (first, last):
+        how, by = turn.split(".")
+        see.step(by)
+        if how == "none":
+            y = CALLS[by](jax, function)()
+        else:
+            with CONTEXTS[how](jax, grid):
+                y = CALLS[by](jax, function)()
+    see(devices=see.sharding(y)["devices"], value=see.same(y, np.full((), 1, y.dtype)))
+
+
+VALUE = {"int": 1, "zeros": 0, "pair": 1.5, "empty": 0}
+"""What the last result holds."""
+
+
+def _all(seen):
+    """What all are, or "differs"."""
+    return seen[0] if all(it == seen[0] for it in seen) else "differs"
+
+
+LOOSE = {
+    "numpy": lambda jax: np.ones((8, 8), np.float32),
+    "python": lambda jax: 1.0,
+    "free": lambda jax: jax.block_until_ready(jax.device_put(np.ones((8, 8), np.float32))),
+}
+"""Arguments that are committed nowhere."""
+
+
+def takes(jax, see, how, mesh, call, argument):
+    """A function of an argument that is committed nowhere is called while a mesh is in context."""
+    grid = SIDES[mesh].make(jax).mesh
+    x = LOOSE[argument](jax)
+    see.step("call")
+    with CONTEXTS[how](jax, grid):
+        y = jax.block_until_ready(CALLS[call](jax, lambda first: first + 1)(x))
+    see(type=see.sharding(y)["type"], devices=see.sharding(y)["devices"], committed=see.committed(y))
+    see(value=see.same(y, np.full(y.shape, 2, np.float32)))
+
+
+# --- contexts within contexts -----------------------------------------------------------------------------------------
+
+
+def nest(jax, see, how, meshes, ending):
+    """A mesh is put in context within another one's context, which is left in one way or the other."""
+    outer, inner = [SIDES[mesh].make(jax).mesh for mesh in meshes.split("_")]
+    call = WITNESS[how](jax)
+    see(before=_lies(see, call))
+    with CONTEXTS[how](jax, outer):
+        see(outer=_lies(see, call))
+        try:
+            with CONTEXTS[how](jax, inner):
+                see(inner=_lies(see, call))
+                if ending == "error":
+                    raise KeyError("the suite's own")
+        except KeyError:
+            pass
+        see(again=_lies(see, call))
+    see(after=_lies(see, call))
+
+
+def _lies(see, call):
+    """On which devices the result of a call lies."""
+    return see.sharding(call())["devices"]
+
+
+MIXED_NESTS = {
+    "set_in_with": ("with", "set_mesh"),
+    "with_in_set": ("set_mesh", "with"),
+}
+
+
+def mix(jax, see, kinds, meshes):
+    """A mesh is put in context in one way within the context of another one that was put there in the other way."""
+    outer, inner = [SIDES[mesh].make(jax).mesh for mesh in meshes.split("_")]
+    call = jax.jit(lambda first: jax.lax.with_sharding_constraint(first + 1, jax.sharding.PartitionSpec("x")))
+    see.step("call")
+    try:
+        with CONTEXTS[MIXED_NESTS[kinds][0]](jax, outer), CONTEXTS[MIXED_NESTS[kinds][1]](jax, inner):
+            y = call(np.ones((8, 8), np.float32))
+    except Exception as error:
+        see(refused=_refused(see, error))
+    else:
+        see(refused="no", devices=see.sharding(y)["devices"], value=see.same(y, np.full((8, 8), 2, np.float32)))
+
+
+# --- threads ----------------------------------------------------------------------------------------------------------
+
+
+def _together(functions):
+    """Each function in a thread of its own, all at once; what they return, in their order."""
+    found = [None] * len(functions)
+
+    def run(number):
+        found[number] = functions[number]()
+
+    threads = [threading.Thread(target=run, args=(number,), daemon=True) for number in range(len(functions))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    return found
+
+
+def thread_within(jax, see, how, mesh):
+    """A thread is started within a context, and asks where results lie; the first thread asks again afterwards."""
+    grid = SIDES[mesh].make(jax).mesh
+    call = WITNESS[how](jax)
+    see.step("call")
+    with CONTEXTS[how](jax, grid):
+        see(thread=_together([lambda: _lies(see, call)])[0])
+        see(here=_lies(see, call))
+
+
+def thread_enters(jax, see, how, mesh):
+    """A thread puts a mesh in context while the first one has none."""
+    grid = SIDES[mesh].make(jax).mesh
+    call = WITNESS[how](jax)
+    entered, asked = threading.Event(), threading.Event()
+
+    def enter():
+        with CONTEXTS[how](jax, grid):
+            entered.set()
+            asked.wait(20)
+            return _lies(see, call)
+
+    def ask():
+        entered.wait(20)
+        lies = _lies(see, call)
+        asked.set()
+        return lies
+
+    see.step("call")
+    there, here = _together([enter, ask])
+    see(thread=there, here=here)
+
+
+def threads_apart(jax, see, how, meshes):
+    """Two threads have a mesh in context each, at one time, and call one function in turns."""
+    grids = [SIDES[mesh].make(jax).mesh for mesh in meshes.split("_")]
+    call = WITNESS[how](jax)
+    barrier = threading.Barrier(2, timeout=20)
+
+    def ask(grid):
+        seen = []
+        with CONTEXTS[how](jax, grid):
+            for _ in range(4):
+                barrier.wait()
+                seen.append(_lies(see, call))
+        return _all(seen)
+
+    see.step("call")
+    one, other = _together([lambda: ask(grids[0]), lambda: ask(grids[1])])
+    see(one=one, other=other)
+
+
+# --- specs alone ------------------------------------------------------------------------------------------------------
+
+NAMING = {
+    "constraint": lambda jax, spec: jax.jit(lambda first: jax.lax.with_sharding_constraint(first + 1, spec)),
+    "constraint_eager": lambda jax, spec: lambda first: jax.lax.with_sharding_constraint(first, spec) + 1,
+    "in": lambda jax, spec: jax.jit(lambda first: first + 1, in_shardings=spec),
+    "out": lambda jax, spec: jax.jit(lambda first: first + 1, out_shardings=spec),
+    "pjit_in": lambda jax, spec: jax.experimental.pjit.pjit(lambda first: first + 1, in_shardings=spec),
+    "pjit_out": lambda jax, spec: jax.experimental.pjit.pjit(lambda first: first + 1, out_shardings=spec),
+    "put": lambda jax, spec: lambda first: jax.device_put(first, spec),
+}
+"""Where a spec can stand alone, its mesh left to the context."""
+
+SPECS = {"rows": ("x",), "columns": (None, "x"), "whole": (), "unknown": ("q",), "one_unknown": ("x", "q")}
+
+
+def named(jax, see, how, mesh, place, spec):
+    """A spec stands alone where a mesh is in context, which has the axes that it names."""
+    grid, parts = SIDES[mesh].make(jax).mesh, SPECS[spec]
+    x = np.ones((8, 8), np.float32)
+    call = NAMING[place](jax, jax.sharding.PartitionSpec(*parts))
+    see.step("call")
+    try:
+        with CONTEXTS[how](jax, grid):
+            y = jax.block_until_ready(call(x))
+    except Exception as error:
+        see(refused=_refused(see, error))
+    else:
+        see(refused="no", value=see.same(y, x if place == "put" else x + 1))
+        see(devices=see.sharding(y)["devices"], spec=_padded(see.sharding(y).get("spec", [])))
+
+
+def _padded(spec):
+    """A spec of a matrix with every dimension in it."""
+    return [*spec, None, None][:2]
+
+
+def unnamed(jax, see, how, mesh, place, spec):
+    """A spec stands alone where no mesh is in context that has the axes which it names."""
+    parts = SPECS[spec]
+    x = np.ones((8, 8), np.float32)
+    call = NAMING[place](jax, jax.sharding.PartitionSpec(*parts))
+    compiled = see.compiled()
+    see.step("call")
+    try:
+        if how == "none":
+            call(x)
+        else:
+            with CONTEXTS[how](jax, SIDES[mesh].make(jax).mesh):
+                call(x)
+    except Exception as error:
+        see(refused=_refused(see, error), mesh=see.named(error, ["mesh"]) != [])
+        see(axis=see.named(error, ["q"]) != [], axes=see.named(error, ["'x'"]) != [])
+    else:
+        see(refused="no", mesh=False, axis=False, axes=False)
+    see(compiled=see.compiled() - compiled)
+
+
+def _refused(see, error):
+    """What a refusal is: "misuse" if its class says that the caller is wrong, or calls at the wrong time."""
+    if type(error).__name__ == "RuntimeError" and not see.named(error, INTERNAL):
+        return "misuse"
+    return _refusal(see, error)
+
+
+# --- set_mesh ---------------------------------------------------------------------------------------------------------
+
+
+def statement(jax, see, meshes):
+    """`set_mesh` is called and not entered; then again for another mesh; then both are left, the last one first."""
+    one, other = [SIDES[mesh].make(jax).mesh for mesh in meshes.split("_")]
+    call = jax.jit(_one)
+    see.step("set")
+    first = jax.set_mesh(one)
+    try:
+        see(held=_lies(see, call))
+        second = jax.set_mesh(other)
+        see(replaced=_lies(see, call))
+        with second:
+            see(entered=_lies(see, call))
+        see(again=_lies(see, call))
+        third = jax.set_mesh(None)
+        see(none=_lies(see, call))
+        with third:
+            pass
+    finally:
+        with first:
+            pass
+    see(after=_lies(see, call))
+
+
+GETTERS = {
+    "get_mesh": lambda jax, mesh: jax.sharding.get_mesh() == mesh,
+    "get_abstract_mesh": lambda jax, mesh: jax.sharding.get_abstract_mesh() == mesh.abstract_mesh,
+}
+EMPTY = {
+    "get_mesh": lambda jax: jax.sharding.get_mesh().empty,
+    "get_abstract_mesh": lambda jax: jax.sharding.get_abstract_mesh().empty,
+}
+
+
+def get(jax, see, getter, meshes):
+    """The mesh in context is asked for, outside of contexts and within one and two of them, and within a jit."""
+    one, other = [SIDES[mesh].make(jax).mesh for mesh in meshes.split("_")]
+    seen = []
+    see(before=EMPTY[getter](jax))
+    with jax.set_mesh(one):
+        see(outer=GETTERS[getter](jax, one))
+        with jax.set_mesh(other):
+            see(inner=GETTERS[getter](jax, other))
+        see(again=GETTERS[getter](jax, one))
+        if getter == "get_abstract_mesh":
+            jax.jit(lambda: seen.append(GETTERS[getter](jax, one)) or 1)()
+            see(inside=_all(seen))
+    see(after=EMPTY[getter](jax))
+
+
+NO_MESHES = {
+    "text": lambda jax: "x",
+    "number": lambda jax: 8,
+    "devices": lambda jax: jax.devices(),
+    "spec": lambda jax: jax.sharding.PartitionSpec("x"),
+    "sharding": lambda jax: SIDES["four"].make(jax),
+    "abstract": lambda jax: SIDES["four"].make(jax).mesh.abstract_mesh,
+}
+
+
+def set_wrong(jax, see, given):
+    """What is no mesh is set, within the context of a mesh."""
+    wrong, call = NO_MESHES[given](jax), jax.jit(_one)
+    with jax.set_mesh(SIDES["back"].make(jax).mesh):
+        try:
+            with jax.set_mesh(wrong):
+                pass
+        except Exception as error:
+            see(refused=_refusal(see, error), says=see.named(error, ["mesh", "Mesh"]) != [])
+        else:
+            see(refused="no", says=False)
+        see(holds=_lies(see, call))
+
+
+def set_inside(jax, see, meshes):
+    """`set_mesh` is called within a function that is being traced, with a mesh in context and without."""
+    one, other = [SIDES[mesh].make(jax).mesh if mesh != "none" else None for mesh in meshes.split("_")]
+
+    def body(first):
+        with jax.set_mesh(other):
+            return first + 1
+
+    see.step("call")
+    try:
+        with contextlib.ExitStack() as stack:
+            if one is not None:
+                stack.enter_context(jax.set_mesh(one))
+            jax.jit(body)(np.ones((8, 8), np.float32))
+    except Exception as error:
+        see(refused=_refusal(see, error), says=see.named(error, ["set_mesh", "use_mesh"]) != [])
+    else:
+        see(refused="no", says=False)
+    see(after=_lies(see, jax.jit(_one)))
+
+
+def with_inside(jax, see, mesh):
+    """`with mesh:` within a function that is being traced."""
+    grid = SIDES[mesh].make(jax).mesh
+
+    def body(first):
+        with grid:
+            return jax.lax.with_sharding_constraint(first + 1, jax.sharding.PartitionSpec("x"))
+
+    see.step("call")
+    y = jax.jit(body)(np.ones((8, 8), np.float32))
+    see(devices=see.sharding(y)["devices"], spec=_padded(see.sharding(y).get("spec", [])))
+    see(value=see.same(y, np.full((8, 8), 2, np.float32)))

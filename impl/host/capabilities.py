@@ -40,6 +40,18 @@ def _holds(jax: Any, dtype: type[np.generic]) -> bool:
     return np.asarray(jax.device_put(value)).tobytes() == value.tobytes()
 
 
+def _holds_at_once(jax: Any, x: Any) -> bool:
+    """Whether a mesh that is set is in context as soon as `set_mesh` is called, before it is entered."""
+    with jax.set_mesh(x.sharding.mesh):
+        pass  # what is no context of its own is none at once
+    held = jax.set_mesh(x.sharding.mesh)
+    empty = jax.sharding.get_abstract_mesh().empty
+    if empty:
+        return False
+    with held:
+        return True
+
+
 def _works(ask: Callable[[Any, Any], object], jax: Any, of: Any) -> bool:
     try:
         return bool(ask(jax, of))
@@ -55,5 +67,6 @@ ASKED: dict[str, Callable[[Any, Any], object]] = {
     "device_put.flags": lambda jax, x: _takes(jax.device_put, "donate", "may_alias"),
     "jit.compiler_options": lambda jax, x: _takes(jax.jit, "compiler_options"),
     "platforms": _platforms,
+    "set_mesh.statement": _holds_at_once,
     "pointers": lambda jax, x: x.addressable_shards[0].data.unsafe_buffer_pointer(),
 }

@@ -27,6 +27,7 @@ NAMES = (
     "experimental.layout.Layout",
     "experimental.mesh_utils.create_device_mesh",
     "experimental.pjit.AUTO",
+    "experimental.pjit.pjit",
     "export.export",
     "grad",
     "jit",
@@ -54,6 +55,8 @@ NAMES = (
     "sharding.PartitionSpec",
     "sharding.PositionalSharding",
     "sharding.SingleDeviceSharding",
+    "sharding.get_abstract_mesh",
+    "sharding.get_mesh",
     "sharding.in_logical_order",
     "tree.leaves",
     "tree.map",
@@ -75,6 +78,8 @@ CAPABILITIES = {
     "sharding.AxisType": "axis_types",
     "sharding.GSPMDSharding": "gspmd_sharding",
     "sharding.PositionalSharding": "positional_sharding",
+    "sharding.get_abstract_mesh": "get_abstract_mesh",
+    "sharding.get_mesh": "get_mesh",
     "sharding.in_logical_order": "logical_device_order",
 }
 """The names that some JAX lacks, each with the capability that a rule or a case asks for to use it."""

@@ -41,7 +41,7 @@ class Call:
     """A program with its arguments and its out_shardings, one for each result.
 
     It is `eager` if no jit was asked for; one that `keeps_unused` is lowered with arguments that it does not use;
-    `options` are the compiler's.
+    `options` are the compiler's. `mesh` is the one in context, if it was pjit that was asked for.
     """
 
     program: Program
@@ -50,6 +50,7 @@ class Call:
     eager: bool = False
     keeps_unused: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
+    mesh: Mesh | None = None
 
     def uses(self, argument: Argument) -> bool:
         """Whether the program does anything with an argument."""
@@ -102,7 +103,11 @@ class Agreement(Contexts):
         Nothing has been compiled, moved or deleted when it does, and nothing is remembered of what it did.
         DEV-01, DEV-02, DEV-14, DEV-15, DEV-16, DEV-17, DEV-18, DEV-19, DEV-32, DEV-36, DEV-56, DEV-58, DEV-59.
         """
-        return self.agreed(call.program.name, self.sides(call))
+        return self.agreed(call.program.name, self.sides(call)) or self.home_of(call)
+
+    def home_of(self, call: Call) -> Side | None:
+        """Where a call runs that has no sides: of pjit, on the mesh in context. MSH-33, MSH-34, MSH-36."""
+        return None if call.mesh is None else Side("context", replicated_over(call.mesh), "")
 
     def agreed(self, name: str, sides: Sequence[Side]) -> Side | None:
         """Refuses the first side that lies apart from the one before all others; else gives that one.

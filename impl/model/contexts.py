@@ -8,9 +8,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from .arrays import Arrays
 from .devices import Device
-from .meshes import Mesh
+from .meshes import AbstractMesh, Mesh
 from .words import shown
 
 if TYPE_CHECKING:
@@ -52,16 +54,22 @@ def tracing(trace: Trace) -> Iterator[None]:
 
 
 class SetMesh:
-    """A mesh that holds as soon as `set_mesh` is called: until the end of its `with`, or for good."""
+    """A mesh that holds as soon as `set_mesh` is called, until the end of its `with`, or for good.
 
-    def __init__(self, mesh: Mesh | None) -> None:
-        self._before = list(HELD.meshes)
-        HELD.meshes.append((mesh, True))
+    In older contracts it holds within its `with` alone.
+    """
 
-    def __enter__(self) -> None: ...
+    def __init__(self, steps: Contexts, mesh: Mesh | None) -> None:
+        self._steps, self._mesh = steps, mesh
+        self._before = steps.put_in_context(mesh) if steps.holds_at_once() else None
+
+    def __enter__(self) -> None:
+        if self._before is None:
+            self._before = self._steps.put_in_context(self._mesh)
 
     def __exit__(self, *error: object) -> None:
-        HELD.meshes[:] = self._before
+        assert self._before is not None
+        self._steps.restore(self._before)
 
 
 class DefaultDevice(contextlib.ContextDecorator):
@@ -85,12 +93,41 @@ class Contexts(Arrays):
     partitioner: str
 
     def set_mesh(self, mesh: Mesh | None) -> SetMesh:
-        """The mesh that programs run on from now on; None for none. DEV-30, DEV-31, DEV-37."""
+        """The mesh that programs run on from now on; None for none.
+
+        DEV-30, DEV-31, DEV-37, MSH-52, MSH-65, MSH-66, MSH-67.
+        """
         if not isinstance(mesh, Mesh | None):
             raise ValueError(f"set_mesh takes a mesh with devices: got {shown(mesh)}")
         if HELD.traces:
             raise ValueError(f"set_mesh was called within {HELD.traces[-1].name}, which is being traced")
-        return SetMesh(mesh)
+        return SetMesh(self, mesh)
+
+    def holds_at_once(self) -> bool:
+        """Whether a mesh that is set holds before it is entered. MSH-50."""
+        return self._model.contract.promises("set_mesh.statement")
+
+    def put_in_context(self, mesh: Mesh | None) -> list[tuple[Mesh | None, bool]]:
+        """A mesh that is set is in context from now on, in this thread; gives what was before. MSH-41, MSH-50, MSH-64.
+
+        MSH-47, MSH-48, MSH-49.
+        """
+        before = list(HELD.meshes)
+        HELD.meshes.append((mesh, True))
+        return before
+
+    def restore(self, before: list[tuple[Mesh | None, bool]]) -> None:
+        """What was in context is so again. MSH-42, MSH-43, MSH-44, MSH-45, MSH-51."""
+        HELD.meshes[:] = before
+
+    def get_mesh(self) -> Mesh:
+        """The mesh that was set; the empty one where none was. MSH-60."""
+        mesh = self.mesh_that_places()
+        return Mesh(np.empty((), object), ()) if mesh is None else mesh
+
+    def get_abstract_mesh(self) -> AbstractMesh:
+        """The same without its devices, while functions are traced as well. MSH-61."""
+        return self.get_mesh().abstract_mesh
 
     def default_device_is(self, device: Device | str | None) -> DefaultDevice:
         """A context in which what nobody places lies on that device; a platform's name stands for its first."""
@@ -106,11 +143,17 @@ class Contexts(Arrays):
         return chosen or self._model.devices()[0]
 
     def mesh_in_context(self) -> Mesh | None:
-        """The mesh whose axes a bare spec names: that of the innermost context, of either kind. DEV-33, DEV-37."""
+        """The mesh whose axes a bare spec names: that of the innermost context, of either kind.
+
+        DEV-33, DEV-37, MSH-46, MSH-53, MSH-54, MSH-58.
+        """
         return HELD.meshes[-1][0] if HELD.meshes else None
 
     def mesh_that_places(self) -> Mesh | None:
-        """The mesh that programs run on: that of the innermost context, if set_mesh set it. DEV-30, DEV-34, DEV-37."""
+        """The mesh that programs run on: that of the innermost context, if set_mesh set it.
+
+        DEV-30, DEV-34, DEV-37, MSH-36, MSH-37, MSH-39, MSH-40, MSH-62.
+        """
         mesh, is_set = HELD.meshes[-1] if HELD.meshes else (None, False)
         return mesh if is_set else None
 

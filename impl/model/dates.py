@@ -17,6 +17,8 @@ PROMISES: dict[str, tuple[str, str | None]] = {
     "device_put.flags": ("0.4.34", None),
     "export": ("0.4.32", None),
     "format": ("0.4.32", None),
+    "get_abstract_mesh": ("0.5.0", None),
+    "get_mesh": ("0.8.0", None),
     "gspmd_sharding": ("0.4.32", "0.7.0"),
     "jit.compiler_options": ("0.4.36", None),
     "make_mesh": ("0.4.32", None),
@@ -27,6 +29,7 @@ PROMISES: dict[str, tuple[str, str | None]] = {
     "positional_sharding": ("0.4.32", "0.7.0"),
     "reshard": ("0.5.1", None),
     "set_mesh": ("0.5.0", None),
+    "set_mesh.statement": ("0.7.0", None),  # as soon as it is called
     "shard_map": ("0.4.32", None),
     "sharding_type_error": ("0.6.0", None),
 }

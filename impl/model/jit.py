@@ -29,7 +29,7 @@ from .words import function, shown
 
 @dataclass(frozen=True)
 class Options:
-    """What a function was jitted with; its parameters are meant by name."""
+    """What a function was jitted with; its parameters are meant by name. `within`: by pjit, for `with mesh:`."""
 
     has: Parameters
     static: frozenset[str]
@@ -38,6 +38,7 @@ class Options:
     out_shardings: Any
     keep_unused: bool
     compiler: Mapping[str, Any]
+    within: bool = False
 
 
 class Jitted:
@@ -222,6 +223,15 @@ class Jits(Infos):
         """What the arguments are called that a function is to be donated. DON-01, DON-02, DON-06, DON-40."""
         return has.meant(name, "donate", numbers, names)
 
+    def pjit(self, fun: Callable[..., Any], **options: Any) -> Jitted:
+        """jit as it was called first: where `with mesh:` holds, it runs on that mesh. MSH-33, MSH-34, MSH-38."""
+        jitted = self.jit(fun, **options)
+        return Jitted(self, fun, replace(jitted.options, within=True))
+
+    def mesh_of(self, options: Options) -> Mesh | None:
+        """The mesh whose axes bare specs name that a function was jitted with. MSH-54, MSH-58."""
+        return self.mesh_in_context() if options.within else self.mesh_that_places()
+
     def call_jitted(self, jitted: Jitted, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Runs a jitted function; within a function that is traced, its program becomes part of the outer one.
 
@@ -277,11 +287,11 @@ class Jits(Infos):
         bound = bind(jitted.f, args, kwargs, options.static, options.donated, options.has)
         if options.in_shardings is not None and kwargs:
             raise ValueError(f"in_shardings are for arguments by position; got {', '.join(kwargs)} by name")
-        by_position = self.prefixed(options.in_shardings, bound.args, "in_shardings", self.mesh_that_places())
+        by_position = self.prefixed(options.in_shardings, bound.args, "in_shardings", self.mesh_of(options))
         ins = by_position + [None] * (len(bound.arguments) - len(by_position))
         arguments = wanting(bound.arguments, ins)
         program = self.traced(jitted.f, bound, self.trace_key(jitted, bound, args, kwargs))
-        outs = self.prefixed(options.out_shardings, program.tree, "out_shardings", self.mesh_that_places())
+        outs = self.prefixed(options.out_shardings, program.tree, "out_shardings", self.mesh_of(options))
         for sharding, aval in zip([*ins, *outs], [*(it.aval for it in arguments), *program.avals], strict=True):
             if sharding is not None:
                 sharding.check(aval.shape)
@@ -289,7 +299,7 @@ class Jits(Infos):
             if it.committed is not None:  # what stands for an array may lie as no array could
                 it.committed.check(it.aval.shape)
         call = Call(program, arguments, tuple(outs), keeps_unused=options.keep_unused, options=options.compiler)
-        return call, bound
+        return replace(call, mesh=self.mesh_of(options) if options.within else None), bound
 
     def traced(self, f: Callable[..., Any], bound: Bound, key: TraceKey) -> Program:
         """The program of a function, traced unless that is there already.

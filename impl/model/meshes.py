@@ -78,6 +78,7 @@ class Mesh(Axes):
 
     devices: np.ndarray[Any, Any]
     ordered: tuple[Device, ...]
+    by: Meshes
 
     def __init__(self, devices: Any, axis_names: Any, axis_types: Any = None, *, by: Meshes | None = None) -> None:
         """`by` has the steps that decide what is a mesh: the sound ones, unless a model has its own."""
@@ -99,6 +100,7 @@ class Mesh(Axes):
             axis_names=names,
             axis_sizes=grid.shape,
             axis_types=types,
+            by=by,
         )
 
     @property
@@ -121,15 +123,11 @@ class Mesh(Axes):
         return AbstractMesh(self.axis_sizes, self.axis_names, self.axis_types, abstract_device=kind)
 
     def __enter__(self) -> Mesh:
-        from . import contexts
-
-        contexts.entered(self)
+        self.by.enter(self)
         return self
 
     def __exit__(self, *error: object) -> None:
-        from . import contexts
-
-        contexts.left(self)
+        self.by.leave(self)
 
     def _call(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return (self.devices, self.axis_names, self.axis_types), {}
@@ -218,6 +216,18 @@ class Meshes:
     def mesh(self, devices: Any, axis_names: Any, axis_types: Any = None) -> Mesh:
         """`Mesh`: devices in the grid in which they are given. MSH-10."""
         return Mesh(devices, axis_names, axis_types, by=self)
+
+    def enter(self, mesh: Mesh) -> None:
+        """`with mesh:` begins: the mesh is in context from now on, in this thread. MSH-41."""
+        from . import contexts
+
+        contexts.entered(mesh)
+
+    def leave(self, mesh: Mesh) -> None:
+        """`with mesh:` ends: what was in context before it is so again. MSH-42, MSH-43, MSH-44, MSH-45."""
+        from . import contexts
+
+        contexts.left(mesh)
 
     def make_mesh(
         self,

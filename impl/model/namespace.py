@@ -30,6 +30,8 @@ DATED = {
     "sharding.AxisType": "axis_types",
     "sharding.GSPMDSharding": "gspmd_sharding",
     "sharding.PositionalSharding": "positional_sharding",
+    "sharding.get_abstract_mesh": "get_abstract_mesh",
+    "sharding.get_mesh": "get_mesh",
     "make_mesh": "make_mesh",
 }
 """The names that were not always there, with the promise that brought them."""
@@ -64,6 +66,7 @@ def table(model: Model) -> dict[str, Any]:
         "experimental.layout.Format": Format,
         "experimental.layout.Layout": Layout,
         "experimental.mesh_utils.create_device_mesh": model.create_device_mesh,
+        "experimental.pjit.pjit": model.pjit,
         "grad": model.grad,
         "jit": model.jit,
         "lax.cond": model.cond,
@@ -90,6 +93,8 @@ def table(model: Model) -> dict[str, Any]:
         "sharding.PartitionSpec": model.PartitionSpec,
         "sharding.PositionalSharding": PositionalSharding,
         "sharding.SingleDeviceSharding": SingleDeviceSharding,
+        "sharding.get_abstract_mesh": model.get_abstract_mesh,
+        "sharding.get_mesh": model.get_mesh,
         "sharding.in_logical_order": _in_logical_order,
         "tree.leaves": trees.leaves,
         "tree.map": trees.map,
