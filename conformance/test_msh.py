@@ -153,19 +153,24 @@ def ids(mesh: str) -> list[int]:
     return list(SIDES[mesh].devices) if mesh in SIDES else [0]
 
 
-class Within(Eight):
-    """A case in which a mesh is in context."""
+class WithMesh(Eight):
+    """A case of one mesh."""
 
-    how: str
     mesh: str
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        return ("set_mesh",) if self.how == "set_mesh" else ()
 
     @property
     def there(self) -> list[int]:
         return ids(self.mesh)
+
+
+class Within(WithMesh):
+    """A case in which a mesh is in context."""
+
+    how: str
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return ("set_mesh",) if self.how == "set_mesh" else ()
 
     @property
     def axes(self) -> list[list[str | int]]:
@@ -388,6 +393,15 @@ test_statements = judge(probe="msh.statement", cases=statements)
 
 
 @dataclass(frozen=True)
+class Unset(WithMesh):  # back
+    mesh: str
+
+
+unset = every(Unset, mesh=("four", "back"))
+test_unset = judge(probe="msh.unset", cases=unset)
+
+
+@dataclass(frozen=True)
 class Get(Nested):  # get_mesh-four_back
     getter: str
     meshes: str
@@ -416,12 +430,8 @@ test_insides = judge(probe="msh.set_inside", cases=insides)
 
 
 @dataclass(frozen=True)
-class WithInside(Eight):  # back
+class WithInside(WithMesh):  # back
     mesh: str
-
-    @property
-    def there(self) -> list[int]:
-        return ids(self.mesh)
 
     @property
     def meant(self) -> list[str | None]:
@@ -518,7 +528,7 @@ REVIEWED = {
     "MSH-61": "98f64706",
     "MSH-62": "0151e4a5",
     "MSH-63": "25204df7",
-    "MSH-64": "f57462b7",
+    "MSH-64": "3c9cc2ec",
     "MSH-65": "b17c358b",
     "MSH-66": "b35bb944",
     "MSH-67": "45efa21e",

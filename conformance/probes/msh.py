@@ -655,14 +655,19 @@ def statement(jax, see, meshes):
         with second:
             see(entered=_lies(see, call))
         see(again=_lies(see, call))
-        third = jax.set_mesh(None)
-        see(none=_lies(see, call))
-        with third:
-            pass
     finally:
         with first:
             pass
     see(after=_lies(see, call))
+
+
+def unset(jax, see, mesh):
+    """No mesh is set, within the context of one."""
+    call = jax.jit(_one)
+    with jax.set_mesh(SIDES[mesh].make(jax).mesh):
+        with jax.set_mesh(None):
+            see(none=_lies(see, call))
+        see(again=_lies(see, call))
 
 
 GETTERS = {

@@ -6,16 +6,27 @@ that should have been refused has no message.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from impl.model.agreement import Argument, Call, Side, replicated_over
+from impl.model.arrays import Array
+from impl.model.contexts import HELD, SetMesh
 from impl.model.devices import Device
-from impl.model.meshes import AxisType, Mesh
+from impl.model.meshes import AbstractMesh, AxisType, Mesh
 from impl.model.model import Model
+from impl.model.programs import Program
+from impl.model.shardings import NamedSharding, Sharding, SingleDeviceSharding
+from impl.model.specs import PartitionSpec
 
 from . import fault
+from .dev import move
 
 # --- make_mesh --------------------------------------------------------------------------------------------------------
 
@@ -315,3 +326,448 @@ class GridsAreReadByColumns(Model):
 
     def chosen(self, count: int, sizes: tuple[int, ...], devices: Any) -> list[Device]:
         return super().chosen(count, sizes, devices.T if isinstance(devices, np.ndarray) else devices)
+
+
+# --- what a context gives ---------------------------------------------------------------------------------------------
+
+
+def over(mesh: Mesh, devices: Sequence[Device]) -> Mesh:
+    """The same axes over other devices."""
+    return Mesh(np.array(devices, dtype=object).reshape(mesh.axis_sizes), mesh.axis_names, mesh.axis_types)
+
+
+def is_loose(call: Call) -> bool:
+    """Whether a call is jitted, and has arguments that are all committed nowhere."""
+    return not call.eager and bool(call.arguments) and all(it.committed is None for it in call.arguments)
+
+
+@fault("MSH-33")
+class AxesAreForgotten(Model):
+    """Of the mesh in context pjit keeps the devices alone, as one long axis."""
+
+    def home_of(self, call: Call) -> Side | None:
+        home = super().home_of(call)
+        if home is None:
+            return None
+        return replace(home, sharding=replicated_over(Mesh(np.array(home.devices, dtype=object), ("devices",))))
+
+
+@fault("MSH-34")
+class SquaresAreTurned(Model):
+    """pjit without arguments takes the devices of a mesh of two axes by columns."""
+
+    def home_of(self, call: Call) -> Side | None:
+        home = super().home_of(call)
+        if home is None or call.arguments or call.mesh is None or len(call.mesh.axis_names) != 2:
+            return home
+        return replace(home, sharding=replicated_over(over(call.mesh, call.mesh.devices.T.flat)))
+
+
+@fault("MSH-35")
+class ArgumentsKeepAtHome(Model):
+    """pjit runs on the default device where it is given anything, and on the mesh where it is not."""
+
+    def home_of(self, call: Call) -> Side | None:
+        return None if call.arguments else super().home_of(call)
+
+
+@fault("MSH-36")
+class WithMeansTheSecond(Model):
+    """Under `with mesh:`, what has no place lies on the second device."""
+
+    def everywhere(self, home: Side | None) -> Sharding:
+        if home is None and HELD.meshes:
+            return SingleDeviceSharding(self.devices()[1])
+        return super().everywhere(home)
+
+
+@fault("MSH-37")
+class TreesStayAtHome(Model):
+    """A function that returns several arrays does not run on the mesh that was set."""
+
+    def sides(self, call: Call) -> list[Side]:
+        several = not call.eager and not call.arguments and len(call.outs) > 1
+        return [it for it in super().sides(call) if not (several and it.part == "context")]
+
+
+@fault("MSH-38")
+class PjitKnowsOldContextsOnly(Model):
+    """pjit heeds `with mesh:`, and not what set_mesh set."""
+
+    def sides(self, call: Call) -> list[Side]:
+        return [it for it in super().sides(call) if not (call.mesh is not None and it.part == "context")]
+
+    def home_of(self, call: Call) -> Side | None:
+        return None if self.mesh_that_places() is not None else super().home_of(call)
+
+
+@fault("MSH-39")
+class MadeAtHome(Model):
+    """What is made eagerly of nothing lies on the default device, whatever mesh was set."""
+
+    def sides(self, call: Call) -> list[Side]:
+        made = call.eager and not any(isinstance(it.value, Array) for it in call.arguments)
+        return [it for it in super().sides(call) if not (made and it.part == "context")]
+
+
+@fault("MSH-40")
+class LooseStayAtHome(Model):
+    """A jitted function of arguments that are committed nowhere runs on the default device, whatever mesh was set."""
+
+    def sides(self, call: Call) -> list[Side]:
+        found = super().sides(call)
+        return [] if is_loose(call) and [it.part for it in found] == ["context"] else found
+
+
+@fault("MSH-70")
+class HomesAreRemembered(Model):
+    """Where a program without arguments ran first, it runs for ever."""
+
+    @cached_property
+    def homes(self) -> WeakKeyDictionary[Program, Side | None]:
+        return WeakKeyDictionary()
+
+    def agree(self, call: Call) -> Side | None:
+        found = super().agree(call)
+        return found if call.arguments or call.eager else self.homes.setdefault(call.program, found)
+
+
+# --- contexts within contexts -----------------------------------------------------------------------------------------
+
+
+@fault("MSH-41")
+class TheOuterHolds(Model):
+    """A mesh that is entered within the context of another one is in context behind it."""
+
+    def enter(self, mesh: Mesh) -> None:
+        super().enter(mesh)
+        HELD.meshes.insert(0, HELD.meshes.pop())
+
+
+@fault("MSH-42", also=["MSH-44"])
+class AllAreLeft(Model):
+    """Who leaves the context of a mesh leaves those of all others around it."""
+
+    def leave(self, mesh: Mesh, failed: bool = False) -> None:
+        if len(set(HELD.meshes)) == len(HELD.meshes):
+            HELD.meshes.clear()
+        elif HELD.meshes:
+            super().leave(mesh, failed)
+
+
+@fault("MSH-43", also=["MSH-44"])
+class OneMoreCall(Model):
+    """The call after a context still runs on its mesh."""
+
+    stale: Mesh | None = None
+
+    def leave(self, mesh: Mesh, failed: bool = False) -> None:
+        super().leave(mesh, failed)
+        self.stale = None if HELD.meshes else mesh
+
+    def home_of(self, call: Call) -> Side | None:
+        home, stale, self.stale = super().home_of(call), self.stale, None
+        return Side("context", replicated_over(stale), "") if home is None and stale is not None else home
+
+
+@fault("MSH-44", also=["MSH-45"])
+class ErrorsLeaveAll(Model):
+    """An exception leaves all contexts at once."""
+
+    def leave(self, mesh: Mesh, failed: bool = False) -> None:
+        if failed:
+            HELD.meshes.clear()
+        elif HELD.meshes:
+            super().leave(mesh, failed)
+
+
+@fault("MSH-45", also=["MSH-44"])
+class EnteredOnce(Model):
+    """A mesh that is in context is not put there again, and is left by whoever leaves it first."""
+
+    def enter(self, mesh: Mesh) -> None:
+        if (mesh, False) not in HELD.meshes:
+            super().enter(mesh)
+
+    def leave(self, mesh: Mesh, failed: bool = False) -> None:
+        if (mesh, False) in HELD.meshes:
+            super().leave(mesh, failed)
+
+
+@fault("MSH-46")
+class KindsAreMixedUp(Model):
+    """Where one mesh is set and another one entered, the inner one is taken backwards."""
+
+    def mesh_in_context(self) -> Mesh | None:
+        mesh = super().mesh_in_context()
+        if mesh is None or len({is_set for _, is_set in HELD.meshes}) == 1:
+            return mesh
+        return over(mesh, mesh.ordered[::-1])
+
+
+# --- threads ----------------------------------------------------------------------------------------------------------
+
+
+class Shared(Model):
+    """A model in which a thread without a mesh in context has the one that another thread entered."""
+
+    shared: Mesh | None = None
+
+    def shares(self) -> bool:
+        raise NotImplementedError
+
+    def enter(self, mesh: Mesh) -> None:
+        super().enter(mesh)
+        self.shared = mesh if self.shares() else None
+
+    def leave(self, mesh: Mesh, failed: bool = False) -> None:
+        super().leave(mesh, failed)
+        self.shared = None
+
+    def mesh_in_context(self) -> Mesh | None:
+        return super().mesh_in_context() or (None if HELD.meshes else self.shared)
+
+
+@fault("MSH-47")
+class ThreadsInherit(Shared):
+    """What the first thread has in context, all threads have."""
+
+    def shares(self) -> bool:
+        return threading.current_thread() is threading.main_thread()
+
+
+@fault("MSH-49")
+class ThreadsEnterForAll(Shared):
+    """What another thread than the first puts in context, all threads have."""
+
+    def shares(self) -> bool:
+        return threading.current_thread() is not threading.main_thread()
+
+
+@fault("MSH-48")
+class TheLastThreadWins(Model):
+    """All threads but the first have the mesh in context that one of them entered last."""
+
+    latest: Mesh | None = None
+
+    def enter(self, mesh: Mesh) -> None:
+        super().enter(mesh)
+        self.latest = mesh
+
+    def mesh_in_context(self) -> Mesh | None:
+        mesh = super().mesh_in_context()
+        return mesh if mesh is None or threading.current_thread() is threading.main_thread() else self.latest
+
+
+# --- specs alone ------------------------------------------------------------------------------------------------------
+
+
+@fault("MSH-58")
+class OutInOrderOfIds(Model):
+    """A spec alone in out_shardings of pjit means the devices of the mesh in the order of their ids."""
+
+    def named(self, sharding: Any, name: str, mesh: Mesh | None) -> Sharding | None:
+        found = super().named(sharding, name, mesh)
+        if name == "out_shardings" and isinstance(sharding, PartitionSpec) and self.mesh_that_places() is None:
+            assert isinstance(found, NamedSharding)
+            assert isinstance(found.mesh, Mesh)
+            return NamedSharding(over(found.mesh, sorted(found.mesh.ordered, key=lambda it: it.id)), sharding)
+        return found
+
+
+@fault("MSH-63")
+class OutIsWhole(Model):
+    """A spec alone in out_shardings says on which mesh a result lies, and not how it is cut."""
+
+    def named(self, sharding: Any, name: str, mesh: Mesh | None) -> Sharding | None:
+        found = super().named(sharding, name, mesh)
+        if name == "out_shardings" and isinstance(sharding, PartitionSpec) and mesh is not None:
+            return NamedSharding(mesh, PartitionSpec())
+        return found
+
+
+@fault("MSH-68")
+class PutsInOrderOfIds(Model):
+    """A put to a spec alone takes the devices of the mesh in the order of their ids."""
+
+    def place(self, x: Any, target: Any) -> Any:
+        mesh = self.mesh_that_places()
+        if isinstance(target, PartitionSpec) and mesh is not None:
+            target = NamedSharding(over(mesh, sorted(mesh.ordered, key=lambda it: it.id)), target)
+        return super().place(x, target)
+
+
+@fault("MSH-54")
+class MissingIsAnAttribute(Model):
+    """Where no mesh is in context, a spec alone ends in an AttributeError."""
+
+    def named(self, sharding: Any, name: str, mesh: Mesh | None) -> Sharding | None:
+        try:
+            return super().named(sharding, name, mesh)
+        except RuntimeError as error:
+            raise AttributeError(str(error)) from None
+
+
+@fault("MSH-55")
+class MissingIsNotSaid(Model):
+    """The refusal of a spec alone does not say what it is that is missing."""
+
+    def named(self, sharding: Any, name: str, mesh: Mesh | None) -> Sharding | None:
+        try:
+            return super().named(sharding, name, mesh)
+        except RuntimeError:
+            raise RuntimeError(f"{name} is {sharding} alone, which does not do here") from None
+
+
+@fault("MSH-56", also=["MSH-57", "MSH-59"])
+class UnknownAxesCutNothing(Model):
+    """An axis that the mesh in context has not cuts nothing, in out_shardings."""
+
+    def named(self, sharding: Any, name: str, mesh: Mesh | None) -> Sharding | None:
+        if name == "out_shardings" and isinstance(sharding, PartitionSpec) and mesh is not None:
+            sharding = PartitionSpec(*(it if it in mesh.axis_names else None for it in sharding))
+        return super().named(sharding, name, mesh)
+
+
+@fault("MSH-57")
+class UnknownAxesAreNotNamed(Model):
+    """The refusal of an axis that there is not does not name it."""
+
+    def named(self, sharding: Any, name: str, mesh: Mesh | None) -> Sharding | None:
+        try:
+            return super().named(sharding, name, mesh)
+        except ValueError:
+            raise ValueError(f"the mesh in context has not all axes of {name}") from None
+
+
+@fault("MSH-59")
+class RefusedSpecsCompile(Model):
+    """Something is compiled before a spec alone is refused."""
+
+    def named(self, sharding: Any, name: str, mesh: Mesh | None) -> Sharding | None:
+        try:
+            return super().named(sharding, name, mesh)
+        except (RuntimeError, ValueError):
+            self.counts["compile"] += 1
+            raise
+
+
+# --- set_mesh ---------------------------------------------------------------------------------------------------------
+
+
+@fault("MSH-50", also=["MSH-51"])
+class SetHasToBeEntered(Model):
+    """A mesh that is set holds once it is entered."""
+
+    def holds_at_once(self) -> bool:
+        return False
+
+
+@fault("MSH-51", also=["MSH-42", "MSH-44", "MSH-45", "MSH-60", "MSH-61", "MSH-64"])
+class LeavingForgets(Model):
+    """Who leaves a mesh that was set leaves all."""
+
+    def restore(self, before: list[tuple[Mesh | None, bool]]) -> None:
+        HELD.meshes.clear()
+
+
+@fault("MSH-64")
+class NoneIsNothing(Model):
+    """Setting None leaves the mesh in context that is there."""
+
+    def put_in_context(self, mesh: Mesh | None) -> list[tuple[Mesh | None, bool]]:
+        return list(HELD.meshes) if mesh is None else super().put_in_context(mesh)
+
+
+@fault("MSH-60")
+class GotInOrderOfIds(Model):
+    """`get_mesh` gives the devices in the order of their ids."""
+
+    def get_mesh(self) -> Mesh:
+        mesh = super().get_mesh()
+        return mesh if mesh.empty else over(mesh, sorted(mesh.ordered, key=lambda it: it.id))
+
+
+@fault("MSH-61")
+class TracesHaveNoMesh(Model):
+    """While a function is traced, `get_abstract_mesh` gives the empty mesh."""
+
+    def get_abstract_mesh(self) -> AbstractMesh:
+        return AbstractMesh((), ()) if HELD.traces else super().get_abstract_mesh()
+
+
+@fault("MSH-52")
+class TracesMaySet(Model):
+    """A function that is being traced may set a mesh."""
+
+    def set_mesh(self, mesh: Mesh | None) -> SetMesh:
+        return SetMesh(self, mesh) if HELD.traces else super().set_mesh(mesh)
+
+
+@fault("MSH-66")
+class RefusedAndSet(Model):
+    """A mesh that a traced function set is refused, and holds for the next call."""
+
+    stale: Mesh | None = None
+
+    def set_mesh(self, mesh: Mesh | None) -> SetMesh:
+        self.stale = mesh if HELD.traces else None
+        return super().set_mesh(mesh)
+
+    def sides(self, call: Call) -> list[Side]:
+        stale, self.stale = self.stale, None
+        return super().sides(call) + ([] if stale is None else [Side("context", replicated_over(stale), "")])
+
+
+@fault("MSH-53")
+class TracesEnterNothing(Model):
+    """`with mesh:` within a function that is being traced does nothing."""
+
+    def enter(self, mesh: Mesh) -> None:
+        if not HELD.traces:
+            super().enter(mesh)
+
+    def leave(self, mesh: Mesh, failed: bool = False) -> None:
+        if not HELD.traces:
+            super().leave(mesh, failed)
+
+
+@fault("MSH-65")
+class AbstractMeshesAreNone(Model):
+    """An abstract mesh that is set is taken for none."""
+
+    def set_mesh(self, mesh: Any) -> SetMesh:
+        return super().set_mesh(None if isinstance(mesh, AbstractMesh) else mesh)
+
+
+@fault("MSH-67")
+class RefusedAndForgotten(Model):
+    """When something is refused as no mesh, the mesh in context is gone."""
+
+    def set_mesh(self, mesh: Any) -> SetMesh:
+        if not isinstance(mesh, Mesh | None):
+            HELD.meshes.clear()
+        return super().set_mesh(mesh)
+
+
+# --- arrays on the devices of the mesh, cut otherwise -----------------------------------------------------------------
+
+
+@fault("MSH-62")
+class AxesHaveToAgree(Model):
+    """An array over another mesh than the one that was set is refused, be it on the same devices."""
+
+    def apart(self, one: Side, other: Side) -> bool:
+        meshes = [getattr(it.sharding, "mesh", None) for it in (one, other)]
+        return super().apart(one, other) or (other.part == "context" and meshes[0] != meshes[1])
+
+
+@fault("MSH-69")
+class GuestsAreRelaid(Model):
+    """An array that is used under a mesh lies on it from then on."""
+
+    def feed(self, argument: Argument, home: Side | None) -> np.ndarray:
+        mesh = self.mesh_that_places()
+        if mesh is not None and argument.committed is not None and isinstance(argument.value, Array):
+            move(self, argument.value, replicated_over(mesh))
+        return super().feed(argument, home)

@@ -101,12 +101,13 @@ class Agreement(Contexts):
         """Refuses a call whose sides lie apart, every time anew; else gives a side, where the call runs.
 
         Nothing has been compiled, moved or deleted when it does, and nothing is remembered of what it did.
-        DEV-01, DEV-02, DEV-14, DEV-15, DEV-16, DEV-17, DEV-18, DEV-19, DEV-32, DEV-36, DEV-56, DEV-58, DEV-59.
+        DEV-01, DEV-02, DEV-14, DEV-15, DEV-16, DEV-17, DEV-18, DEV-19, DEV-32, DEV-36, DEV-56, DEV-58, DEV-59,
+        MSH-70.
         """
         return self.agreed(call.program.name, self.sides(call)) or self.home_of(call)
 
     def home_of(self, call: Call) -> Side | None:
-        """Where a call runs that has no sides: of pjit, on the mesh in context. MSH-33, MSH-34, MSH-36."""
+        """Where a call runs that has no sides: of pjit, on the mesh in context. MSH-33, MSH-34, MSH-35, MSH-43."""
         return None if call.mesh is None else Side("context", replicated_over(call.mesh), "")
 
     def agreed(self, name: str, sides: Sequence[Side]) -> Side | None:
@@ -131,7 +132,7 @@ class Agreement(Contexts):
     def apart(self, one: Side, other: Side) -> bool:
         """Whether two sides disagree, whatever parts of the call they are.
 
-        DEV-01, DEV-02, DEV-03, DEV-04, DEV-05, DEV-06, DEV-07, DEV-08, ORD-50.
+        DEV-01, DEV-02, DEV-03, DEV-04, DEV-05, DEV-06, DEV-07, DEV-08, ORD-50, MSH-62.
         """
         return not self.same_devices(one.devices, other.devices)
 
@@ -142,7 +143,10 @@ class Agreement(Contexts):
     # --- which sides there are ----------------------------------------------------------------------------------------
 
     def sides(self, call: Call) -> list[Side]:
-        """All sides of a call, jitted or not, in the order in which a message names them. DEV-30."""
+        """All sides of a call, jitted or not, in the order in which a message names them.
+
+        DEV-30, MSH-37, MSH-38, MSH-39, MSH-40, MSH-66.
+        """
         return [
             *self.argument_sides(call),
             *self.in_sides(call),

@@ -334,7 +334,10 @@ class Jits(Infos):
         return [self.named(it, name, mesh) for it in trees.spread(prefix, tree, name)]
 
     def named(self, sharding: Any, name: str, mesh: Mesh | None) -> Sharding | None:
-        """A sharding; a bare spec takes its mesh from the context. DEV-33."""
+        """A sharding; a bare spec takes its mesh from the context.
+
+        DEV-33, MSH-54, MSH-55, MSH-56, MSH-57, MSH-58, MSH-59, MSH-63.
+        """
         if isinstance(sharding, PartitionSpec):
             if mesh is None:
                 raise RuntimeError(

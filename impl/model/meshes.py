@@ -126,8 +126,8 @@ class Mesh(Axes):
         self.by.enter(self)
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self.by.leave(self)
+    def __exit__(self, kind: object = None, *error: object) -> None:
+        self.by.leave(self, kind is not None)
 
     def _call(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return (self.devices, self.axis_names, self.axis_types), {}
@@ -218,13 +218,19 @@ class Meshes:
         return Mesh(devices, axis_names, axis_types, by=self)
 
     def enter(self, mesh: Mesh) -> None:
-        """`with mesh:` begins: the mesh is in context from now on, in this thread. MSH-41."""
+        """`with mesh:` begins: the mesh is in context from now on, in this thread alone.
+
+        MSH-41, MSH-47, MSH-48, MSH-49, MSH-53.
+        """
         from . import contexts
 
         contexts.entered(mesh)
 
-    def leave(self, mesh: Mesh) -> None:
-        """`with mesh:` ends: what was in context before it is so again. MSH-42, MSH-43, MSH-44, MSH-45."""
+    def leave(self, mesh: Mesh, failed: bool = False) -> None:
+        """`with mesh:` ends, by an exception or not: what was in context before it is so again.
+
+        MSH-42, MSH-43, MSH-44, MSH-45.
+        """
         from . import contexts
 
         contexts.left(mesh)

@@ -204,7 +204,7 @@ class Programs(Functions, Memories):
     def feed(self, argument: Argument, home: Side | None) -> np.ndarray:
         """The value of an argument for a call, whole however it is cut; it stays as it is.
 
-        DEV-20, DEV-23, DEV-38, MEM-17, MEM-20, ABS-08, ABS-10, DON-22, DON-26.
+        DEV-20, DEV-23, DEV-38, MEM-17, MEM-20, ABS-08, ABS-10, DON-22, DON-26, MSH-69.
         """
         if not isinstance(argument.value, Array):
             return constant(argument.value)
@@ -261,7 +261,7 @@ class Programs(Functions, Memories):
         )
 
     def everywhere(self, home: Side | None) -> Sharding:
-        """Whole on each device that a call runs on: those of its sides, else the default one. DEV-21, DEV-26."""
+        """Whole on each device that a call runs on: those of its sides, else the default one. DEV-21, DEV-26, MSH-36."""
         if home is None:
             return SingleDeviceSharding(self.default_device())
         if isinstance(home.sharding, SingleDeviceSharding):
