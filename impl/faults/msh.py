@@ -360,7 +360,7 @@ class SquaresAreTurned(Model):
         home = super().home_of(call)
         if home is None or call.arguments or call.mesh is None or len(call.mesh.axis_names) != 2:
             return home
-        return replace(home, sharding=replicated_over(over(call.mesh, call.mesh.devices.T.flat)))
+        return replace(home, sharding=replicated_over(over(call.mesh, list(call.mesh.devices.T.flat))))
 
 
 @fault("MSH-35")
@@ -376,7 +376,7 @@ class WithMeansTheSecond(Model):
     """Under `with mesh:`, what has no place lies on the second device."""
 
     def everywhere(self, home: Side | None) -> Sharding:
-        if home is None and HELD.meshes:
+        if home is None and self.mesh_in_context() is not None:
             return SingleDeviceSharding(self.devices()[1])
         return super().everywhere(home)
 
@@ -406,7 +406,7 @@ class MadeAtHome(Model):
     """What is made eagerly of nothing lies on the default device, whatever mesh was set."""
 
     def sides(self, call: Call) -> list[Side]:
-        made = call.eager and not any(isinstance(it.value, Array) for it in call.arguments)
+        made = call.eager and all(it.committed is None and it.aval.shape == () for it in call.arguments)
         return [it for it in super().sides(call) if not (made and it.part == "context")]
 
 
@@ -457,13 +457,17 @@ class AllAreLeft(Model):
 
 @fault("MSH-43", also=["MSH-44"])
 class OneMoreCall(Model):
-    """The call after a context still runs on its mesh."""
+    """The call after contexts in a context still runs on the outermost mesh."""
 
-    stale: Mesh | None = None
+    nested, stale = False, None
+
+    def enter(self, mesh: Mesh) -> None:
+        super().enter(mesh)
+        self.nested = len(HELD.meshes) > 1
 
     def leave(self, mesh: Mesh, failed: bool = False) -> None:
         super().leave(mesh, failed)
-        self.stale = None if HELD.meshes else mesh
+        self.stale = mesh if self.nested and not HELD.meshes else None
 
     def home_of(self, call: Call) -> Side | None:
         home, stale, self.stale = super().home_of(call), self.stale, None

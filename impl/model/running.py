@@ -261,7 +261,10 @@ class Programs(Functions, Memories):
         )
 
     def everywhere(self, home: Side | None) -> Sharding:
-        """Whole on each device that a call runs on: those of its sides, else the default one. DEV-21, DEV-26, MSH-36."""
+        """Whole on each device that a call runs on: those of its sides, else the default one.
+
+        DEV-21, DEV-26, MSH-36.
+        """
         if home is None:
             return SingleDeviceSharding(self.default_device())
         if isinstance(home.sharding, SingleDeviceSharding):
