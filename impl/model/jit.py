@@ -228,7 +228,7 @@ class Jits(Infos):
         jitted = self.jit(fun, **options)
         return Jitted(self, fun, replace(jitted.options, within=True))
 
-    def mesh_of(self, options: Options) -> Mesh | None:
+    def mesh_for_specs(self, options: Options) -> Mesh | None:
         """The mesh whose axes bare specs name that a function was jitted with. MSH-54, MSH-58."""
         return self.mesh_in_context() if options.within else self.mesh_that_places()
 
@@ -287,11 +287,11 @@ class Jits(Infos):
         bound = bind(jitted.f, args, kwargs, options.static, options.donated, options.has)
         if options.in_shardings is not None and kwargs:
             raise ValueError(f"in_shardings are for arguments by position; got {', '.join(kwargs)} by name")
-        by_position = self.prefixed(options.in_shardings, bound.args, "in_shardings", self.mesh_of(options))
+        by_position = self.prefixed(options.in_shardings, bound.args, "in_shardings", self.mesh_for_specs(options))
         ins = by_position + [None] * (len(bound.arguments) - len(by_position))
         arguments = wanting(bound.arguments, ins)
         program = self.traced(jitted.f, bound, self.trace_key(jitted, bound, args, kwargs))
-        outs = self.prefixed(options.out_shardings, program.tree, "out_shardings", self.mesh_of(options))
+        outs = self.prefixed(options.out_shardings, program.tree, "out_shardings", self.mesh_for_specs(options))
         for sharding, aval in zip([*ins, *outs], [*(it.aval for it in arguments), *program.avals], strict=True):
             if sharding is not None:
                 sharding.check(aval.shape)
@@ -299,7 +299,7 @@ class Jits(Infos):
             if it.committed is not None:  # what stands for an array may lie as no array could
                 it.committed.check(it.aval.shape)
         call = Call(program, arguments, tuple(outs), keeps_unused=options.keep_unused, options=options.compiler)
-        return replace(call, mesh=self.mesh_of(options) if options.within else None), bound
+        return replace(call, mesh=self.mesh_for_specs(options) if options.within else None), bound
 
     def traced(self, f: Callable[..., Any], bound: Bound, key: TraceKey) -> Program:
         """The program of a function, traced unless that is there already.
