@@ -5,7 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from conformance.kit import Case, every, judge
-from conformance.probes.mem import ASKED, ENTRIES, FORMS, HOW, LAYS, PAIRED, SPOTS, STAYS, TYPES, WAYS, WRONG
+from conformance.probes.mem import (
+    ASKED,
+    COMPUTE,
+    ENTRIES,
+    FORMS,
+    GIVES,
+    HOW,
+    INDEX,
+    LAYS,
+    PAIRED,
+    READ,
+    SPOTS,
+    STAYS,
+    TYPES,
+    WAYS,
+    WRONG,
+)
 
 
 class Kinds(Case):
@@ -212,6 +228,76 @@ mixtures = every(Mixed, lay=("one", "four"), act=PAIRED, memory=KINDS, second=KI
     lambda c: c.memory != c.second and (c.lay == "one" or c.act in ("add", "jit"))
 )
 test_mixtures = judge(probe="mem.mixed", cases=mixtures)
+
+
+@dataclass(frozen=True)
+class Used(Kinds):  # four-slice-eager-pinned_host
+    lay: str
+    act: str
+    how: str
+    memory: str
+
+
+def _some(case: Used) -> bool:
+    """Parts of an array everywhere; what is computed in one way each on one device and on four; what is read, read."""
+    if case.act in READ:
+        return case.how == "eager"
+    if case.act in INDEX:
+        return case.memory == "pinned_host" or (case.lay == "one" and case.how == "eager")
+    return case.memory == "pinned_host" and case.how == {"one": "jit", "four": "eager"}[case.lay]
+
+
+uses = every(Used, lay=("one", "four"), act=(*INDEX, *COMPUTE, *READ), how=("eager", "jit"), memory=OTHER).where(_some)
+test_uses = judge(probe="mem.used", cases=uses)
+
+
+@dataclass(frozen=True)
+class Odd(Kinds):  # four-key_8x8-pinned_host
+    lay: str
+    array: str
+    memory: str
+
+
+oddities = every(Odd, lay=LAYS, array=("key_8x8", "f32_0x8", "f32_0d"), memory=OTHER).where(
+    lambda c: c.lay in ("one", "rep" if c.array == "f32_0d" else "four")
+)
+test_oddities = judge(probe="mem.other", cases=oddities)
+
+
+@dataclass(frozen=True)
+class Given(Meeting):  # four-out-default-pinned_host
+    lay: str
+    form: str
+    memory: str
+    second: str
+
+    @property
+    def alike(self) -> bool:
+        """Whether the result lies in the kind of memory that the argument lies in."""
+        return self.memory == self.second
+
+    @property
+    def told(self) -> bool:
+        """Whether it must be told that the donation is of no use."""
+        return not self.alike
+
+
+donations = every(Given, lay=("one", "four"), form=GIVES, memory=KINDS, second=KINDS).where(
+    lambda c: c.lay == "one" or (c.form != "put_only" and "unpinned_host" not in (c.memory, c.second))
+)
+test_donations = judge(probe="mem.given_up", cases=donations)
+
+
+@dataclass(frozen=True)
+class Keyed(Kinds):  # four-pinned_host
+    lay: str
+    memory: str
+
+
+keys = every(Keyed, lay=("one", "four"), memory=OTHER)
+test_keys = judge(probe="mem.keyed", cases=keys)
+keys_out = every(Keyed, lay=("one", "four"), memory=OTHER)
+test_keys_out = judge(probe="mem.keyed_out", cases=keys_out)
 
 
 REVIEWED = {

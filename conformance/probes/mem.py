@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -396,6 +397,178 @@ def mixed(jax, see, lay, act, memory, second):
     else:
         see(result=see.same(z, arrays.value(ARRAY) * 2), said="nothing")
     see(inputs=[_kept(see, x, lies[0]), _kept(see, y, lies[1])])
+
+
+# --- what is done with an array in the host's memory ------------------------------------------------------------------
+
+INDEX = {
+    "element": lambda jax, x: x[1, 2],
+    "row": lambda jax, x: x[1],
+    "last": lambda jax, x: x[-1],
+    "slice": lambda jax, x: x[2:6],
+    "stepped": lambda jax, x: x[::2],
+    "column": lambda jax, x: x[:, 1],
+    "dynamic": lambda jax, x: x[jax.numpy.asarray(np.int32(1))],
+}
+"""Parts of an array,"""
+COMPUTE = {
+    "add": lambda jax, x: x + 1,
+    "twice": lambda jax, x: x + x,
+    "sum": lambda jax, x: x.sum(),
+    "max": lambda jax, x: x.max(axis=0),
+    "transpose": lambda jax, x: x.T,
+    "reshape": lambda jax, x: x.reshape(4, 16),
+    "astype": lambda jax, x: x.astype(np.int32),
+    "concatenate": lambda jax, x: jax.numpy.concatenate([x, x]),
+    "matmul": lambda jax, x: x @ x,
+    "where": lambda jax, x: jax.numpy.where(x > 3, x, 0),
+}
+"""what is computed of it,"""
+READ = {
+    "asarray": lambda jax, x: np.asarray(x),
+    "get": lambda jax, x: jax.device_get(x),
+    "rows": lambda jax, x: np.stack([np.asarray(row) for row in x]),
+    "scalar": lambda jax, x: np.float32(float(x[1, 2])),
+    "shards": lambda jax, x: np.asarray(jax.device_get(x.addressable_shards[0].data)),
+}
+"""and how it is read."""
+
+PARTS = {
+    "element": lambda x: x[1, 2],
+    "row": lambda x: x[1],
+    "last": lambda x: x[-1],
+    "slice": lambda x: x[2:6],
+    "stepped": lambda x: x[::2],
+    "column": lambda x: x[:, 1],
+    "dynamic": lambda x: x[1],
+    "add": lambda x: x + 1,
+    "twice": lambda x: x + x,
+    "sum": lambda x: x.sum(),
+    "max": lambda x: x.max(axis=0),
+    "transpose": lambda x: x.T,
+    "reshape": lambda x: x.reshape(4, 16),
+    "astype": lambda x: x.astype(np.int32),
+    "concatenate": lambda x: np.concatenate([x, x]),
+    "matmul": lambda x: x @ x,
+    "where": lambda x: np.where(x > 3, x, np.float32(0)),
+    "asarray": lambda x: x,
+    "get": lambda x: x,
+    "rows": lambda x: x,
+    "scalar": lambda x: x[1, 2],
+}
+"""What each of them gives."""
+
+
+def used(jax, see, lay, act, how, memory):
+    """An array in one kind of memory is indexed, computed with or read."""
+    x = _array(jax, _at(jax, LAYS[lay], memory))
+    lies = see.memory_kind(x)
+    f = {**INDEX, **COMPUTE, **READ}[act]
+    see.step("call")
+    try:
+        y = jax.block_until_ready(jax.jit(lambda x: f(jax, x))(x) if how == "jit" else f(jax, x))
+    except Exception as error:
+        see(result=_class(see, error))
+    else:
+        wanted = np.asarray(arrays.value(ARRAY)[x.addressable_shards[0].index] if act == "shards" else _part(act))
+        alike = np.asarray(y).dtype == wanted.dtype and np.array_equal(np.asarray(y), wanted)
+        see(result="same" if alike else "differs")
+    see(input=_kept(see, x, lies))
+
+
+def _part(act):
+    """What the host computes of the array."""
+    return PARTS[act](arrays.value(ARRAY))
+
+
+# --- other arrays -----------------------------------------------------------------------------------------------------
+
+
+def other(jax, see, lay, array, memory):
+    """An array of keys, without elements or without dimensions goes to one kind of memory and back, in a program too."""
+    usual, there = LAYS[lay].make(jax), _at(jax, LAYS[lay], memory)
+    x = arrays.make(jax, "one", array)
+    see.step("put")
+    y = jax.block_until_ready(jax.device_put(x, there))
+    back = jax.block_until_ready(jax.device_put(y, usual))
+    see(
+        put=see.memory_kind(y) == there.memory_kind,
+        value=see.same(arrays.numbers(jax, array, back), arrays.value(array)),
+    )
+    see.step("call")
+    try:
+        z = jax.block_until_ready(jax.jit(lambda first: first, out_shardings=there)(jax.device_put(x, usual)))
+    except Exception as error:
+        see(result=_class(see, error))
+    else:
+        back = jax.block_until_ready(jax.device_put(z, usual))
+        see(result=see.same(arrays.numbers(jax, array, back), arrays.value(array)))
+        see(result_in=_named(jax, see, z) == memory)
+
+
+# --- donation ---------------------------------------------------------------------------------------------------------
+
+GIVES = {
+    "out": lambda jax, where: jax.jit(lambda first: first + 1, out_shardings=where, donate_argnums=0),
+    "put": lambda jax, where: jax.jit(lambda first: jax.device_put(first + 1, where), donate_argnums=0),
+    "put_only": lambda jax, where: jax.jit(lambda first: jax.device_put(first, where), donate_argnums=0),
+}
+"""Programs that take an argument for good, and leave their result somewhere."""
+
+
+def given_up(jax, see, lay, form, memory, second):
+    """An argument in one kind of memory is donated to a program whose result is to lie in another, or in the same."""
+    x = _array(jax, _at(jax, LAYS[lay], memory))
+    program = GIVES[form](jax, _at(jax, LAYS[lay], second))
+    see.step("call")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            y = jax.block_until_ready(program(x))
+        except Exception as error:
+            see(result=_class(see, error))
+        else:
+            see(result=see.same(y, arrays.value(ARRAY) + (form != "put_only")))
+    see(told=any("donated" in str(it.message) for it in told))
+    see(input=see.state(x, arrays.value(ARRAY)))
+
+
+# --- kinds in keys ----------------------------------------------------------------------------------------------------
+
+
+def keyed(jax, see, lay, memory):
+    """One program is called with an array in the default memory, with one in another kind, and with the first again."""
+    usual, there = LAYS[lay].make(jax), _at(jax, LAYS[lay], memory)
+    program = jax.jit(see.traced(lambda first: first + 1))
+    results, again = [], []
+    for where in (usual, there, usual, there):
+        x = _array(jax, where)
+        done = see.redone(lambda x=x: results.append(jax.block_until_ready(program(x))))
+        again.append(done["compile"])
+    see(value=_all([see.same(y, arrays.value(ARRAY) + 1) for y in results]))
+    see(first=again[1], later=again[2:])
+
+
+def keyed_out(jax, see, lay, memory):
+    """One function is jitted with out_shardings of two kinds of memory, which are called in turn."""
+    usual, there = LAYS[lay].make(jax), _at(jax, LAYS[lay], memory)
+    x = _array(jax, usual)
+
+    def f(first):
+        return first + 1
+
+    kinds, again = [], []
+    for where in (usual, there, usual, there):
+        results = []
+        program = jax.jit(f, out_shardings=where)
+        try:
+            done = see.redone(lambda program=program, to=results: to.append(jax.block_until_ready(program(x))))
+        except Exception as error:
+            see(kinds=_class(see, error), later=[])
+            return
+        kinds.append(see.memory_kind(results[0]) == (where.memory_kind or see.memory_kind(x)))
+        again.append(done["compile"])
+    see(kinds="right" if all(kinds) else "wrong", later=again[2:])
 
 
 # --- helpers ----------------------------------------------------------------------------------------------------------
