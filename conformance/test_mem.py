@@ -240,7 +240,7 @@ class Used(Kinds):  # four-slice-eager-pinned_host
 
 def _some(case: Used) -> bool:
     """Parts of an array everywhere; what is computed in one way each on one device and on four; what is read, read."""
-    if case.act in READ:
+    if case.act in (*READ, "dynamic"):
         return case.how == "eager"
     if case.act in INDEX:
         return case.memory == "pinned_host" or (case.lay == "one" and case.how == "eager")
@@ -342,4 +342,18 @@ REVIEWED = {
     "MEM-39": "0323b69f",
     "MEM-40": "de157c46",
     "MEM-41": "9630969e",
+    "MEM-42": "9f465340",
+    "MEM-43": "e4f31442",
+    "MEM-44": "976d5372",
+    "MEM-45": "57c228b6",
+    "MEM-46": "9b84b28e",
+    "MEM-47": "862b42cd",
+    "MEM-48": "0263c202",
+    "MEM-49": "f600fbca",
+    "MEM-50": "f32c4257",
+    "MEM-51": "53d4b6e5",
+    "MEM-52": "f161df89",
+    "MEM-53": "8d4f7c27",
+    "MEM-54": "29be364d",
+    "MEM-55": "2cf5f522",
 }

@@ -485,7 +485,7 @@ def _part(act):
 
 
 def other(jax, see, lay, array, memory):
-    """An array of keys, without elements or without dimensions goes to one kind of memory and back, in a program too."""
+    """An array of keys, without elements or without dimensions goes to a kind of memory and back, in a program too."""
     usual, there = LAYS[lay].make(jax), _at(jax, LAYS[lay], memory)
     x = arrays.make(jax, "one", array)
     see.step("put")
