@@ -283,7 +283,10 @@ class Given(Meeting):  # four-out-default-pinned_host
 
 
 donations = every(Given, lay=("one", "four"), form=GIVES, memory=KINDS, second=KINDS).where(
-    lambda c: c.lay == "one" or (c.form != "put_only" and "unpinned_host" not in (c.memory, c.second))
+    lambda c: (
+        (c.lay == "one" or (c.form != "put_only" and "unpinned_host" not in (c.memory, c.second)))
+        and (c.form != "put_only" or (c.memory, c.second) == ("default", "pinned_host"))
+    )
 )
 test_donations = judge(probe="mem.given_up", cases=donations)
 

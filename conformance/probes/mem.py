@@ -499,7 +499,7 @@ def other(jax, see, lay, array, memory):
     try:
         z = jax.block_until_ready(jax.jit(lambda first: first, out_shardings=there)(jax.device_put(x, usual)))
     except Exception as error:
-        see(result=_class(see, error))
+        see(result=_class(see, error), result_in=False)
     else:
         back = jax.block_until_ready(jax.device_put(z, usual))
         see(result=see.same(arrays.numbers(jax, array, back), arrays.value(array)))
@@ -557,16 +557,15 @@ def keyed_out(jax, see, lay, memory):
     def f(first):
         return first + 1
 
-    kinds, again = [], []
+    results, kinds, again = [], [], []
     for where in (usual, there, usual, there):
-        results = []
         program = jax.jit(f, out_shardings=where)
         try:
-            done = see.redone(lambda program=program, to=results: to.append(jax.block_until_ready(program(x))))
+            done = see.redone(lambda program=program: results.append(jax.block_until_ready(program(x))))
         except Exception as error:
             see(kinds=_class(see, error), later=[])
             return
-        kinds.append(see.memory_kind(results[0]) == (where.memory_kind or see.memory_kind(x)))
+        kinds.append(see.memory_kind(results[-1]) == (where.memory_kind or see.memory_kind(x)))
         again.append(done["compile"])
     see(kinds="right" if all(kinds) else "wrong", later=again[2:])
 

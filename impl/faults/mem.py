@@ -12,7 +12,9 @@ import numpy as np
 
 from impl.model.agreement import Argument, Call, Side
 from impl.model.arrays import Array
+from impl.model.avals import Aval
 from impl.model.buffers import Buffer
+from impl.model.caches import Form, LoweringKey
 from impl.model.contexts import tracing_now
 from impl.model.devices import Device
 from impl.model.meanings import S
@@ -170,7 +172,7 @@ class BuffersStayOnTheDevice(Model):
         return x
 
 
-@fault("MEM-17", "MEM-20")
+@fault("MEM-17", "MEM-20", "MEM-46")
 class ReadingBringsBack(Model):
     """An argument in another kind of memory than the default one is brought back when a program reads it."""
 
@@ -387,3 +389,154 @@ class MixturesComeBackFirst(Model):
         for x in self.live_arrays():
             back(self, x)
         return super().mixed_memories(name, kinds)
+
+
+# --- what is done with an array in another kind of memory -------------------------------------------------------------
+
+
+# As rows and scalars are parts.
+@fault("MEM-42", also=["MEM-45"])
+class HostsPartsAreNotThere(Model):
+    """An array in the host's memory on several devices has no parts."""
+
+    def index(self, x: Any, index: Any) -> Any:
+        if isinstance(x, Array) and len(x.buffers) > 1 and x.sharding.memory_kind in HOSTS:
+            raise ValueError("the parts of an array in the host's memory are not to be had")
+        return super().index(x, index)
+
+
+@fault("MEM-43")
+class StepsAreForgotten(Model):
+    """Within a program, a slice with a step is one without."""
+
+    def index(self, x: Any, index: Any) -> Any:
+        if tracing_now() is not None and isinstance(index, slice):
+            return super().index(x, slice(index.start, index.stop))
+        return super().index(x, index)
+
+
+@fault("MEM-44")
+class HostsDoNotMultiply(Model):
+    """There is no product of matrices in pinned memory."""
+
+    def kind_computed(self, name: str, kinds: Sequence[Kind]) -> Kind:
+        if name == "matmul" and "pinned_host" in kinds:
+            raise NotImplementedError("no matmul in pinned memory")
+        return super().kind_computed(name, kinds)
+
+
+@fault("MEM-45")
+class UnpinnedMemoryIsNotGot(Model):
+    """device_get takes nothing out of unpinned memory."""
+
+    def got(self, x: Array) -> np.ndarray | Array:
+        if x.sharding.memory_kind == "unpinned_host":
+            raise RuntimeError("unpinned memory is not read")
+        return super().got(x)
+
+
+# --- other arrays -----------------------------------------------------------------------------------------------------
+
+
+@fault("MEM-47")
+class NothingStaysWhereItIs(Model):
+    """An array without elements that is put to another kind of memory stays in its own."""
+
+    def place(self, x: Any, target: Target) -> Place:
+        place = super().place(x, target)
+        if isinstance(x, Array) and not x.size and tracing_now() is None:
+            return replace(place, sharding=place.sharding.with_memory_kind(str(x.sharding.memory_kind)))
+        return place
+
+
+@fault("MEM-48")
+class NothingIsLeftOnTheDevice(Model):
+    """A result without elements lies in the default memory."""
+
+    def deliver(
+        self, value: np.ndarray, aval: Aval, sharding: Sharding, committed: bool, reuse: Sequence[Buffer]
+    ) -> Array:
+        if not value.size:
+            sharding = sharding.with_memory_kind(sharding.ordered[0].default_memory().kind)
+        return super().deliver(value, aval, sharding, committed, reuse)
+
+
+# --- donation across kinds --------------------------------------------------------------------------------------------
+
+
+@fault("MEM-49")
+class HostsMemoryKeepsWhatWasThere(Model):
+    """A result that takes the place of an argument in the host's memory holds what was there."""
+
+    def deliver(
+        self, value: np.ndarray, aval: Aval, sharding: Sharding, committed: bool, reuse: Sequence[Buffer]
+    ) -> Array:
+        if reuse and sharding.memory_kind in HOSTS:
+            value = value - 1
+        return super().deliver(value, aval, sharding, committed, reuse)
+
+
+# A donation that is declined is told.
+@fault("MEM-50", also=["MEM-52"])
+class HostsMemoryIsNotReused(Model):
+    """The memory of an argument on the host is never that of a result."""
+
+    def fits_into(self, aval: Aval, lies: Sharding, result: Aval, out: Sharding) -> bool:
+        return super().fits_into(aval, lies, result, out) and lies.memory_kind not in HOSTS
+
+
+# And one that is not, is not.
+@fault("MEM-51", also=["MEM-52"])
+class MemoryFitsAnyKind(Model):
+    """A result can lie in the memory of an argument of another kind."""
+
+    def fits_into(self, aval: Aval, lies: Sharding, result: Aval, out: Sharding) -> bool:
+        return super().fits_into(aval, lies, result, out.with_memory_kind(str(lies.memory_kind)))
+
+
+@fault("MEM-52")
+class UselessDonationIsNotTold(Model):
+    """A donated argument in the host's memory that is of no use is not told of."""
+
+    def tell_unusable(self, call: Call, unusable: Sequence[Argument]) -> None:
+        told = [it for it in unusable if it.value.sharding.memory_kind not in HOSTS]
+        if told:
+            super().tell_unusable(call, told)
+
+
+# --- kinds in keys ----------------------------------------------------------------------------------------------------
+
+
+def without_memory(form: Form | None) -> Form | None:
+    """A form without its kind of memory."""
+    return None if form is None else form._replace(memory_kind=None)
+
+
+@fault("MEM-53")
+class KeysLackTheKindsOfArguments(Model):
+    """Arguments that differ in their kind of memory alone find the same module."""
+
+    def lowering_key(self, call: Call, home: Side | None) -> LoweringKey:
+        key = super().lowering_key(call, home)
+        return key._replace(
+            arguments=tuple(it._replace(committed=without_memory(it.committed)) for it in key.arguments)
+        )
+
+
+@fault("MEM-54")
+class UnpinnedMemoryIsAlwaysNew(Model):
+    """A program for an argument in unpinned memory is compiled at each call."""
+
+    def lowering_key(self, call: Call, home: Side | None) -> LoweringKey:
+        key = super().lowering_key(call, home)
+        kinds = [it.committed.memory_kind for it in call.arguments if it.committed is not None]
+        return key._replace(platform=f"{key.platform} {next(NUMBERS)}") if "unpinned_host" in kinds else key
+
+
+@fault("MEM-55")
+class KeysLackTheKindsOfResults(Model):
+    """out_shardings that differ in their kind of memory alone find the same module."""
+
+    def lowering_key(self, call: Call, home: Side | None) -> LoweringKey:
+        key = super().lowering_key(call, home)
+        return key._replace(outs=tuple(map(without_memory, key.outs)))

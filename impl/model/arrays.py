@@ -292,7 +292,7 @@ class Arrays:
         return trees.map(lambda leaf: self.got(leaf) if isinstance(leaf, Array) else leaf, tree)
 
     def got(self, x: Array) -> np.ndarray | Array:
-        """An array in the host's memory; of keys, itself, as the host has no numbers for them."""
+        """An array in the host's memory; of keys, itself, as the host has no numbers for them. MEM-45."""
         self.touch(x)
         return self.view(x) if isinstance(x.dtype, np.dtype) else x
 

@@ -143,7 +143,7 @@ class Memories(Agreement):
         return results
 
     def kind_computed(self, name: str, kinds: Sequence[Kind]) -> Kind:
-        """The kind of what is computed: that of the operands, which are all in one. MEM-19, MEM-39."""
+        """The kind of what is computed: that of the operands, which are all in one. MEM-19, MEM-39, MEM-44."""
         found = list(dict.fromkeys(kind for kind in kinds if kind is not None))
         if len(found) > 1:
             raise self.mixed_memories(name, found)

@@ -73,6 +73,7 @@ class Functions:
         return out[..., 0] if right else out
 
     def index(self, x: Any, index: Any) -> Any:
+        """Parts of an array, wherever it lies. MEM-42, MEM-43, MEM-45."""
         return self.apply("index", x, index=whole(index, x.shape))
 
 

@@ -144,7 +144,7 @@ class Puts(Arrays):
     def place(self, x: Any, target: Target) -> Place:
         """Where a leaf is to lie: where it was told to, or where it lies.
 
-        PUT-07, PUT-33, PUT-34, MEM-15, ORD-03, ORD-04, ORD-33, MSH-68.
+        PUT-07, PUT-33, PUT-34, MEM-15, MEM-47, ORD-03, ORD-04, ORD-33, MSH-68.
         """
         if target is None and isinstance(x, Array):
             return Place(x.sharding, x.layout)

@@ -149,7 +149,7 @@ class Programs(Functions, Memories):
         return replace(lowered, aliases=aliases)
 
     def lowering_key(self, call: Call, home: Side | None) -> LoweringKey:
-        """All that the module of a call's program depends on: no devices. ABS-05, ABS-11."""
+        """All that the module of a call's program depends on: no devices. ABS-05, ABS-11, MEM-53, MEM-54, MEM-55."""
         devices, mesh = self.devices_of(home), self.mesh_that_places()
         return LoweringKey(
             tuple(ArgumentForm(form(it.committed), form(it.wanted), it.donated) for it in call.arguments),
@@ -204,7 +204,7 @@ class Programs(Functions, Memories):
     def feed(self, argument: Argument, home: Side | None) -> np.ndarray:
         """The value of an argument for a call, whole however it is cut; it stays as it is.
 
-        DEV-20, DEV-23, DEV-38, MEM-17, MEM-20, ABS-08, ABS-10, DON-22, DON-26, MSH-69.
+        DEV-20, DEV-23, DEV-38, MEM-17, MEM-20, MEM-46, ABS-08, ABS-10, DON-22, DON-26, MSH-69.
         """
         if not isinstance(argument.value, Array):
             return constant(argument.value)
@@ -318,7 +318,10 @@ class Programs(Functions, Memories):
     def deliver(
         self, value: np.ndarray, aval: Aval, sharding: Sharding, committed: bool, reuse: Sequence[Buffer]
     ) -> Array:
-        """A result: never in memory of an argument that was not donated. PUT-56, PUT-57, DON-10, DON-11."""
+        """A result: never in memory of an argument that was not donated.
+
+        PUT-56, PUT-57, DON-10, DON-11, MEM-48, MEM-49.
+        """
         return self.spread(value, sharding, committed=committed, aval=aval, reuse=reuse)
 
     # --- donation -----------------------------------------------------------------------------------------------------
@@ -347,7 +350,7 @@ class Programs(Functions, Memories):
     def fits_into(self, aval: Aval, lies: Sharding, result: Aval, out: Sharding) -> bool:
         """Whether a result can lie in the memory of an argument: alike in dtype, devices, shards and memory.
 
-        DON-08, DON-17.
+        DON-08, DON-17, MEM-50, MEM-51.
         """
         return (
             (aval.shape, aval.dtype) == (result.shape, result.dtype)
@@ -359,7 +362,7 @@ class Programs(Functions, Memories):
     def tell_unusable(self, call: Call, unusable: Sequence[Argument]) -> None:
         """Warns, once for each lowering, of donated arguments that no result can take the place of.
 
-        DON-19, DON-20, DON-21, DON-25, DON-28.
+        DON-19, DON-20, DON-21, DON-25, DON-28, MEM-52.
         """
         described = ", ".join(f"{it.name} ({it.aval})" for it in unusable)
         warnings.warn(
