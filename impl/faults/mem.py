@@ -172,7 +172,8 @@ class BuffersStayOnTheDevice(Model):
         return x
 
 
-@fault("MEM-17", "MEM-20", "MEM-46")
+# What is compared with a number comes back, and meets what has stayed: found by running it.
+@fault("MEM-17", "MEM-20", "MEM-46", also=["MEM-44"])
 class ReadingBringsBack(Model):
     """An argument in another kind of memory than the default one is brought back when a program reads it."""
 
@@ -512,7 +513,8 @@ def without_memory(form: Form | None) -> Form | None:
     return None if form is None else form._replace(memory_kind=None)
 
 
-@fault("MEM-53")
+# The cases of MEM-18 share a function, and find each other's module: found by running it.
+@fault("MEM-53", also=["MEM-18"])
 class KeysLackTheKindsOfArguments(Model):
     """Arguments that differ in their kind of memory alone find the same module."""
 
