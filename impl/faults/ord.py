@@ -125,8 +125,8 @@ class WholeIsBoundNowhere(Model):
         return super().commits(x, target) and not (isinstance(x, Array) and len(x.buffers) > 1 and whole)
 
 
-# What is refused has neither a result nor a module.
-@fault("ORD-06", also=[*RESULT, "ORD-08", "ORD-09", "ORD-10", "ORD-20", "ORD-21"])
+# What is refused has neither a result nor a module, and leaves no leaf of a pytree put.
+@fault("ORD-06", also=[*RESULT, "ORD-08", "ORD-20", "ORD-21", "ORD-40", "ORD-41", "ORD-42", "ORD-43"])
 class DonationNeedsEqualCuts(Reordering):
     """A donating put to another order is refused where source and target are cut otherwise."""
 
