@@ -1,7 +1,8 @@
 """Faults of puts to the same devices in another order, in the order of their chapter.
 
 What `also` names shows the slip unavoidably: a shard with a wrong value lies in the wrong place as well (ORD-02), a put
-that is refused has no result, and what is not deleted was not donated (ORD-08).
+that is refused has no result, what is not deleted was not donated (ORD-08), and what is wrong of one array is wrong of
+a leaf (ORD-40, ORD-41, ORD-43).
 """
 
 from __future__ import annotations
@@ -68,15 +69,15 @@ class Reordering(Model):
 # --- the result -------------------------------------------------------------------------------------------------------
 
 
-@fault("ORD-01")
+@fault("ORD-01", also=["ORD-40"])
 class LastPieceIsLost(Model):
     """A shard in the new order that is put together of several pieces lacks the last one."""
 
     def copy(self, x: Array, moves: plan.Plan, position: int, device: Device, kind: str, layout: Order) -> Buffer:
         buffer = super().copy(x, moves, position, device, kind, layout)
-        *others, last = moves.pieces(position)
-        if others and isinstance(x.sharding, NamedSharding) and x.sharding.logical_device_ids is not None:
-            buffer.data[last.new] = 0
+        pieces = list(moves.pieces(position))
+        if len(pieces) > 1 and isinstance(x.sharding, NamedSharding) and x.sharding.logical_device_ids is not None:
+            buffer.data[pieces[-1].new] = 0
         return buffer
 
 
@@ -94,7 +95,7 @@ class OrderIsLogicalOnly(Reordering):
         return replace(place, sharding=renumbered_by(new, logical))
 
 
-@fault("ORD-03")
+@fault("ORD-03", also=["ORD-41"])
 class SpecIsTrimmed(Reordering):
     """The result's spec does not name the dimensions at its end that are not cut."""
 
@@ -118,11 +119,12 @@ class WholeNeedsNoNames(Reordering):
 
 @fault("ORD-05")
 class WholeIsBoundNowhere(Model):
-    """A result that lies whole on each device is committed to none."""
+    """A result of one dimension that lies whole on each device is committed to none."""
 
     def commits(self, x: Any, target: Target) -> bool:
         whole = isinstance(target, NamedSharding) and target.is_fully_replicated
-        return super().commits(x, target) and not (isinstance(x, Array) and len(x.buffers) > 1 and whole)
+        line = isinstance(x, Array) and x.ndim == 1 and len(x.buffers) > 1
+        return super().commits(x, target) and not (whole and line)
 
 
 # What is refused has neither a result nor a module, and leaves no leaf of a pytree put.
@@ -146,16 +148,16 @@ class DonationNeedsEqualCuts(Reordering):
 
 @fault("ORD-07")
 class OldOrderIsGone(Model):
-    """The input is deleted with the array over the new devices that was made of its shards."""
+    """An input of one dimension is deleted with the array over the new devices that was made of its shards."""
 
     def put(self, x: Array, target: Target, row: Row) -> Array:
         y = super().put(x, target, row)
-        if row == ALIAS and self.reorders(x.sharding, y.sharding):
+        if row == ALIAS and x.ndim == 1 and self.reorders(x.sharding, y.sharding):
             self.release(x)
         return y
 
 
-@fault("ORD-08")
+@fault("ORD-08", also=["ORD-43"])
 class DonatesTheGoBetween(Reordering):
     """Donated is what was made of the input's shards, and the input itself stays."""
 
@@ -163,16 +165,22 @@ class DonatesTheGoBetween(Reordering):
         return COPY if row.donate else row
 
 
-@fault("ORD-09", also=["ORD-08", "ORD-10"])
-class OnlyMovedShardsGo(Tearing):
-    """Of a donated input those shards are deleted that leave their device."""
+@fault("ORD-09", also=["ORD-08", "ORD-10", "ORD-43"])
+class FirstShardStays(Tearing):
+    """Of an input that is donated in another order the first shard stays."""
+
+    reordering = False
+
+    def put(self, x: Array, target: Target, row: Row) -> Array:
+        self.reordering = self.reorders(x.sharding, self.place(x, target).sharding)
+        return super().put(x, target, row)
 
     def donated(self, x: Array) -> None:
-        for buffer in x.buffers[1:]:
+        for buffer in x.buffers[1:] if self.reordering else x.buffers:
             buffer.delete()
 
 
-@fault("ORD-10", also=["ORD-08"])
+@fault("ORD-10", also=["ORD-08", "ORD-43"])
 class DonatedShardsStay(Reordering):
     """A donating put to another order shares the shards that stay where they are, and leaves the input."""
 
@@ -199,7 +207,7 @@ class ModuleForgetsOrder(Model):
         return super().text_of_reorder(x, renumbered_by(old, None), new)
 
 
-@fault("ORD-20", also=["ORD-01", "ORD-02"])
+@fault("ORD-20", also=["ORD-01", "ORD-02", "ORD-40", "ORD-53"])
 class OrderTurnedRound(Model):
     """The logical device ids say where each device goes, and not which one comes there."""
 
