@@ -5,7 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from conformance.kit import Case, every, judge
-from conformance.probes.abs import ACTS, FORMS, INPUTS, PAIRS, SECONDS, TOGETHER
+from conformance.probes.abs import (
+    ACTS,
+    ALIKE,
+    COUNTED,
+    FORMS,
+    HAVING,
+    INPUTS,
+    KEPT,
+    LACKING,
+    NOWHERE,
+    PAIRS,
+    PUT_FLAGS,
+    RANKS,
+    SECONDS,
+    SPELLED,
+    TAKES,
+    TOGETHER,
+    WAYS,
+)
 from conformance.probes.meshes import SIDES
 
 MAPS = ("map", "sum", "both", "inner_map", "scan_map", "constant_map", "map_concrete", "concrete_map")
@@ -133,6 +151,214 @@ pairs = every(Pair, given=SECONDS, turn=("last", "first"))
 test_pairs = judge(probe="abs.pair", cases=pairs)
 
 
+@dataclass(frozen=True)
+class Counted(Formed):  # scan-eight
+    form: str
+    given: str
+
+
+counts = every(Counted, form=COUNTED, given=("two", "eight", "dev0", "four")).where(
+    lambda c: (c.form == "several") == (c.given == "four")
+)
+test_counts = judge(probe="abs.count", cases=counts)
+
+nowheres = every(Counted, form=NOWHERE, given=("free", "numpy"))
+test_nowheres = judge(probe="abs.nowhere", cases=nowheres)
+
+
+@dataclass(frozen=True)
+class Take(Case):  # inner_out-columns
+    how: str
+    given: str
+
+    @property
+    def devices(self) -> int:
+        return 8
+
+
+takes = every(Take, how=TAKES, given=("four", "other", "back", "columns"))
+test_takes = judge(probe="abs.take", cases=takes)
+
+
+@dataclass(frozen=True)
+class Put(Case):  # numpy-donate
+    given: str
+    flags: str
+
+    @property
+    def devices(self) -> int:
+        return 8
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return ("device_put.flags",) if self.flags == "donate" else ()
+
+
+puts = every(Put, given=("numpy", "free", "dev0", "four", "other", "columns"), flags=PUT_FLAGS)
+test_puts = judge(probe="abs.put", cases=puts)
+
+
+@dataclass(frozen=True)
+class Lack(Case):  # mesh.devices
+    asked: str
+
+    @property
+    def devices(self) -> int:
+        return 4
+
+
+lacks = every(Lack, asked=LACKING)
+test_lacks = judge(probe="abs.lacking", cases=lacks)
+
+
+@dataclass(frozen=True)
+class Have(Case):  # num_devices-square
+    asked: str
+    side: str
+
+    @property
+    def devices(self) -> int:
+        return 4
+
+
+haves = every(Have, asked=HAVING, side=("four", "square", "columns", "rep"))
+test_haves = judge(probe="abs.having", cases=haves)
+
+
+@dataclass(frozen=True)
+class Alike(Case):  # other_devices
+    meshes: str
+
+    @property
+    def devices(self) -> int:
+        return 8
+
+    @property
+    def equal(self) -> bool:
+        """Whether the axes are the same."""
+        one, other = (SIDES[side] for side in ALIKE[self.meshes])
+        return one.axes == other.axes
+
+    @property
+    def unequal(self) -> bool:
+        return not self.equal
+
+
+alikes = every(Alike, meshes=ALIKE)
+test_alikes = judge(probe="abs.alike", cases=alikes)
+
+
+@dataclass(frozen=True)
+class Side(Case):  # square
+    side: str
+
+    @property
+    def devices(self) -> int:
+        return 4
+
+
+concrete_abstracts = every(Side, side=("four", "square", "mesh0"))
+test_concrete_abstracts = judge(probe="abs.concrete_abstract", cases=concrete_abstracts)
+
+shows = every(Side, side=("four", "square", "renamed"))
+test_shows = judge(probe="abs.show", cases=shows)
+
+
+@dataclass(frozen=True)
+class Spelled(Case):  # half
+    mesh: str
+
+    @property
+    def devices(self) -> int:
+        return 4
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return ("axis_types",)
+
+    @property
+    def types(self) -> list[str]:
+        return list(SPELLED[self.mesh][2])
+
+    @property
+    def equal(self) -> bool:
+        """Whether its axes are those of the place's mesh, whose types are all Auto."""
+        names, sizes, types, side = SPELLED[self.mesh]
+        return tuple(zip(names, sizes, strict=True)) == SIDES[side].axes and set(types) == {"Auto"}
+
+    @property
+    def unequal(self) -> bool:
+        return not self.equal
+
+
+spelleds = every(Spelled, mesh=SPELLED)
+test_spelleds = judge(probe="abs.spelled", cases=spelleds)
+
+
+@dataclass(frozen=True)
+class Default(Case):  # 2x2
+    sizes: tuple[int, ...]
+
+    @property
+    def id(self) -> str:
+        return "x".join(map(str, self.sizes))
+
+
+defaults = every(Default, sizes=((4,), (2, 2)))
+test_defaults = judge(probe="abs.default", cases=defaults)
+
+
+@dataclass(frozen=True)
+class Equivalent(Case):  # four-four
+    side: str
+    spec: str
+
+    @property
+    def devices(self) -> int:
+        return 8
+
+
+equivalents = every(Equivalent, side=("four", "other", "mesh0", "dev0"), spec=("four", "rep", "mesh0")).where(
+    lambda c: c.side != "mesh0" or c.spec == "mesh0"
+)
+test_equivalents = judge(probe="abs.equivalent", cases=equivalents)
+
+
+@dataclass(frozen=True)
+class Keep(Case):  # sharding-pickle
+    what: str
+    way: str
+
+    @property
+    def devices(self) -> int:
+        return 4
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return ("memory.pinned_host",) if self.what == "kind" else ()
+
+
+keeps = every(Keep, what=KEPT, way=WAYS)
+test_keeps = judge(probe="abs.keep", cases=keeps)
+
+
+@dataclass(frozen=True)
+class Rank(Case):  # shard_shape
+    how: str
+
+    @property
+    def devices(self) -> int:
+        return 4
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return ("shard_map",) if self.how == "map" else ()
+
+
+ranks = every(Rank, how=RANKS)
+test_ranks = judge(probe="abs.rank", cases=ranks)
+
+
 REVIEWED = {
     "ABS-01": "99223789",
     "ABS-02": "65302623",
@@ -173,4 +399,38 @@ REVIEWED = {
     "ABS-37": "d2fe8536",
     "ABS-38": "7210aeee",
     "ABS-39": "a1bbed76",
+    "ABS-40": "cdc7fc1e",
+    "ABS-41": "e199df87",
+    "ABS-42": "6e686905",
+    "ABS-43": "dafc47d1",
+    "ABS-44": "368bae5f",
+    "ABS-45": "a33f4db1",
+    "ABS-46": "15b3f86c",
+    "ABS-47": "c2634e15",
+    "ABS-48": "f1c084d1",
+    "ABS-49": "821f8886",
+    "ABS-50": "d0ec1267",
+    "ABS-51": "bd3c4cc8",
+    "ABS-52": "984f76f4",
+    "ABS-53": "04f688a3",
+    "ABS-54": "9536f4d2",
+    "ABS-55": "a0ba5f2e",
+    "ABS-56": "57d0f905",
+    "ABS-57": "86c90f48",
+    "ABS-58": "d26103a0",
+    "ABS-59": "df9cc51a",
+    "ABS-60": "1ebe3106",
+    "ABS-61": "fd8e4f26",
+    "ABS-62": "21d3f11f",
+    "ABS-63": "b1d345b7",
+    "ABS-64": "8565ac5f",
+    "ABS-65": "5c2cf5f8",
+    "ABS-66": "37c01f39",
+    "ABS-68": "964e303a",
+    "ABS-69": "ccf0c01e",
+    "ABS-70": "ba7c25e7",
+    "ABS-71": "a92d1ce6",
+    "ABS-72": "206795c1",
+    "ABS-73": "45151b3d",
+    "ABS-74": "7091f593",
 }

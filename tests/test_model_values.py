@@ -7,7 +7,6 @@ import json
 import pickle
 import sys
 import time
-from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -38,7 +37,7 @@ def model(version=NEWEST):
     """The model as of a version of JAX, in the shape that questions take."""
     contract = Contract(version)
     return SimpleNamespace(
-        AbstractMesh=partial(meshes.abstract_mesh, contract=contract),
+        AbstractMesh=Making(contract).abstract_mesh,
         AxisType=meshes.AxisType,
         Format=layouts.Format,
         Layout=layouts.Layout,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 from typing import Any
 
 import numpy as np
@@ -336,6 +338,317 @@ def pair(jax, see, given, turn):
         see(accepted=True, refused="no", argument=False, named="neither", compiled=see.compiled() - compiled)
         see(value=see.same(z, arrays.value(ARRAY) + arrays.value(ARRAY)), placed=_placed(z, _cut(SIDES["four"])))
     see(inputs=_left(see, lying, before))
+
+
+# --- the number of devices --------------------------------------------------------------------------------------------
+
+
+def _several(jax, sharding):
+    eight = _abstract(jax, SIDES["eight"])
+    return lambda first: _constrain(jax, _constrain(jax, first + 1, sharding), eight)
+
+
+COUNTED: dict[str, Any] = {
+    **{form: FORMS[form] for form in ("constraint", "map", "inner", "inner_map", "scan", "cond", "constant_beside")},
+    "several": _several,
+}
+"""Functions of one array that have something over an abstract mesh of four devices in them."""
+
+
+def count(jax, see, form, given):
+    """A program over an abstract mesh of four devices is called, twice, and lowered for an array on another number."""
+    place = SIDES[given]
+    x, fits = _array(jax, place), _array(jax, SIDES["four"])
+    program = jax.jit(COUNTED[form](jax, _abstract(jax, SIDES["four"])))
+    before = _remember(see, [x])
+    compiled = see.compiled()
+    see.step("call")
+    told = _refusal(jax, see, program, x, place)
+    see(**told)
+    see(compiled=see.compiled() - compiled, inputs=_left(see, [x], before))
+    see.step("again")
+    again = _refusal(jax, see, program, x, place)
+    see(again="accepted" if again["refused"] == "no" else "same" if again == told else "otherwise")
+    see.step("lower")
+    see(lowers=_lowers(program, x))
+    if form != "several":
+        see.step("another array")
+        see(after=see.same(program(fits), _holds(form)))
+
+
+def _refusal(jax, see, program, x, place):
+    """What a program is refused with, and whether that speaks of an abstract mesh and of both numbers of devices."""
+    try:
+        jax.block_until_ready(program(x))
+    except Exception as error:
+        ours, theirs = len(place.devices), 8 if len(place.devices) == 4 else 4
+        numbers = see.names_count(error, ours) and see.names_count(error, theirs)
+        whose = _class(see, error)
+        told = numbers and see.named(error, ["AbstractMesh"]) != []
+        return {"refused": whose, "internal": whose == "internal", "told": told}
+    return {"refused": "no", "internal": False, "told": False}
+
+
+def _lowers(program, x):
+    """Whether a program is lowered for an array."""
+    try:
+        program.lower(x)
+    except Exception:
+        return False
+    return True
+
+
+NOWHERE: dict[str, Any] = {
+    "constraint": FORMS["constraint"],
+    "map": FORMS["map"],
+    "inner": FORMS["inner"],
+    "scan": FORMS["scan"],
+}
+
+
+def nowhere(jax, see, form, given):
+    """A program over an abstract mesh is called for a value that is committed nowhere: nothing names devices."""
+    x = INPUTS[given](jax)
+    lying = [] if given == "numpy" else [x]
+    before = _remember(see, lying)
+    program = jax.jit(NOWHERE[form](jax, _abstract(jax, SIDES["four"])))
+    see.step("call")
+    try:
+        y = jax.block_until_ready(program(x))
+    except Exception as error:
+        see(refused=_class(see, error))
+    else:
+        see(refused="no", value=see.same(y, _holds(form)), devices=see.sharding(y)["devices"])
+    see(inputs=_left(see, lying, before))
+
+
+# --- where a sharding is asked for ------------------------------------------------------------------------------------
+
+TAKES: dict[str, Any] = {
+    "in": lambda jax, sharding: jax.jit(lambda first: first + 1, in_shardings=sharding),
+    "inner_in": lambda jax, sharding: jax.jit(lambda first: jax.jit(lambda x: x + 1, in_shardings=sharding)(first)),
+    "out": lambda jax, sharding: jax.jit(lambda first: first + 1, out_shardings=sharding),
+    "inner_out": lambda jax, sharding: jax.jit(lambda first: jax.jit(lambda x: x + 1, out_shardings=sharding)(first)),
+    "put": lambda jax, sharding: jax.jit(lambda first: jax.device_put(first + 1, sharding)),
+}
+"""Programs that are told a sharding over an abstract mesh in another way than by a constraint."""
+
+
+def take(jax, see, how, given):
+    """A program is told a sharding over an abstract mesh, and called for an array on as many devices."""
+    place = SIDES[given]
+    x = _array(jax, place)
+    before = _remember(see, [x])
+    program = TAKES[how](jax, _abstract(jax, SIDES["four"]))
+    see.step("call")
+    try:
+        y = jax.block_until_ready(program(x))
+    except Exception as error:
+        see(refused=_class(see, error), abstract=see.named(error, ["AbstractMesh"]) != [])
+    else:
+        placed = _placed(y, _cut(Place(place.devices, SIDES["four"].axes, SIDES["four"].spec)))
+        see(refused="no", value=see.same(y, arrays.value(ARRAY) + 1), placed=placed)
+        see(devices="elsewhere" if placed == "elsewhere" else "there")
+    see(inputs=_left(see, [x], before))
+
+
+PUT_FLAGS = {"plain": {}, "donate": {"donate": True}}
+
+
+def put(jax, see, given, flags):
+    """A value is put to a sharding over an abstract mesh, outside of any jit."""
+    x = INPUTS[given](jax) if given in INPUTS else _array(jax, SIDES[given])
+    lying = [] if given == "numpy" else [x]
+    before = _remember(see, lying)
+    compiled = see.compiled()
+    see.step("put")
+    try:
+        y = jax.block_until_ready(jax.device_put(x, _abstract(jax, SIDES["four"]), **PUT_FLAGS[flags]))
+    except Exception as error:
+        see(refused=_class(see, error), abstract=see.named(error, ["AbstractMesh"]) != [])
+    else:
+        see(refused="no", abstract=False, value=see.same(y, arrays.value(ARRAY)))
+        see(placed=_placed(y, _cut(SIDES[given])) if given in SIDES else "none")
+    see(compiled=see.compiled() - compiled, inputs=_left(see, lying, before))
+
+
+# --- values -----------------------------------------------------------------------------------------------------------
+
+
+def _enter(mesh):
+    with mesh:
+        return True
+
+
+LACKING: dict[str, Any] = {
+    "device_set": lambda sharding: sharding.device_set,
+    "addressable_devices": lambda sharding: sharding.addressable_devices,
+    "is_fully_addressable": lambda sharding: sharding.is_fully_addressable,
+    "devices_indices_map": lambda sharding: sharding.devices_indices_map(SHAPE),
+    "addressable_devices_indices_map": lambda sharding: sharding.addressable_devices_indices_map(SHAPE),
+    "mesh.devices": lambda sharding: sharding.mesh.devices,
+    "mesh.device_ids": lambda sharding: sharding.mesh.device_ids,
+    "mesh.local_devices": lambda sharding: sharding.mesh.local_devices,
+    "enter": lambda sharding: _enter(sharding.mesh),
+}
+"""What is asked of a sharding over a mesh, and of the mesh, that only devices can answer."""
+
+HAVING: dict[str, Any] = {
+    "num_devices": lambda sharding: sharding.num_devices,
+    "is_fully_replicated": lambda sharding: sharding.is_fully_replicated,
+    "shard_shape": lambda sharding: list(sharding.shard_shape(SHAPE)),
+    "spec": lambda sharding: [*sharding.spec],
+    "mesh.size": lambda sharding: sharding.mesh.size,
+    "mesh.empty": lambda sharding: sharding.mesh.empty,
+    "mesh.shape": lambda sharding: [*sharding.mesh.shape.items()],
+    "mesh.axis_names": lambda sharding: [*sharding.mesh.axis_names],
+    "mesh.axis_sizes": lambda sharding: [*sharding.mesh.axis_sizes],
+}
+"""What is asked of them that is the same with devices and without."""
+
+
+def lacking(jax, see, asked):
+    """A sharding over an abstract mesh is asked for something that takes devices."""
+    try:
+        LACKING[asked](_abstract(jax, SIDES["four"]))
+    except Exception as error:
+        see(answered=False, abstract=see.named(error, ["AbstractMesh"]) != [])
+    else:
+        see(answered=True, abstract=False)
+
+
+def having(jax, see, asked, side):
+    """A sharding over an abstract mesh is asked for something that takes no devices, as one with devices is."""
+    here = HAVING[asked](_abstract(jax, SIDES[side]))
+    see(answer="same" if here == HAVING[asked](SIDES[side].make(jax)) else "differs")
+
+
+ALIKE = {
+    "same": ("four", "four"),
+    "other_devices": ("four", "other"),
+    "order": ("four", "back"),
+    "squares": ("square", "square_other"),
+    "size": ("four", "two"),
+    "name": ("four", "renamed"),
+    "shape": ("four", "square"),
+}
+"""The abstract meshes of two places; some are equal."""
+
+
+def alike(jax, see, meshes):
+    """Two abstract meshes, and shardings over them with the same spec, are compared."""
+    one, other = (SIDES[side].make(jax).mesh.abstract_mesh for side in ALIKE[meshes])
+    _compare(jax, see, one, other)
+
+
+def concrete_abstract(jax, see, side):
+    """A mesh and its abstract mesh are compared, and shardings over them."""
+    mesh = SIDES[side].make(jax).mesh
+    _compare(jax, see, mesh.abstract_mesh, mesh)
+
+
+SPELLED = {
+    "named": (("x",), (4,), ("Auto",), "four"),
+    "square": (("x", "y"), (2, 2), ("Auto", "Auto"), "square"),
+    "explicit": (("x",), (4,), ("Explicit",), "four"),
+    "half": (("x", "y"), (2, 2), ("Auto", "Explicit"), "square"),
+    "turned": (("y", "x"), (2, 2), ("Auto", "Auto"), "square"),
+}
+"""Abstract meshes by their axes, and a place whose mesh has such axes; all of its are Auto."""
+
+
+def spelled(jax, see, mesh):
+    """An abstract mesh is made of names, sizes and types, and compared with that of a mesh with devices."""
+    names, sizes, types, side = SPELLED[mesh]
+    axis_types = tuple(getattr(jax.sharding.AxisType, it) for it in types)
+    one = jax.sharding.AbstractMesh(sizes, names, axis_types=axis_types)
+    see(types=[it.name for it in one.axis_types])
+    devices = SIDES[side].make(jax).mesh.devices
+    see(kept=[it.name for it in jax.sharding.Mesh(devices, names, axis_types=axis_types).abstract_mesh.axis_types])
+    _compare(jax, see, one, SIDES[side].make(jax).mesh.abstract_mesh)
+
+
+def default(jax, see, sizes):
+    """An abstract mesh is made of names and sizes alone."""
+    mesh = jax.sharding.AbstractMesh(tuple(sizes), ("x", "y")[: len(sizes)])
+    see(types=sorted({it.name for it in mesh.axis_types}))
+
+
+def _compare(jax, see, one, other):
+    """Whether two meshes are equal, either way round, and have one hash; and whether shardings over them are equal."""
+    spec = jax.sharding.PartitionSpec()
+    shardings = [jax.sharding.NamedSharding(mesh, spec) for mesh in (one, other)]
+    see(equal=one == other, turned=other == one, unequal=one != other, hashes=hash(one) == hash(other))
+    see(shardings=shardings[0] == shardings[1], sharding_hashes=hash(shardings[0]) == hash(shardings[1]))
+
+
+def equivalent(jax, see, side, spec):
+    """A sharding over an abstract mesh and one with devices are asked whether they are equivalent, either way round."""
+    abstract, concrete = _abstract(jax, SIDES[spec]), SIDES[side].make(jax)
+    see(forward=_asked(see, lambda: abstract.is_equivalent_to(concrete, 2)))
+    see(backward=_asked(see, lambda: concrete.is_equivalent_to(abstract, 2)))
+
+
+def _asked(see, ask):
+    """What is answered, or whose error it is."""
+    try:
+        return bool(ask())
+    except Exception as error:
+        return _class(see, error)
+
+
+KEPT: dict[str, Any] = {
+    "mesh": lambda jax: SIDES["square"].make(jax).mesh.abstract_mesh,
+    "sharding": lambda jax: _abstract(jax, SIDES["square"]),
+    "kind": lambda jax: jax.sharding.NamedSharding(
+        SIDES["four"].make(jax).mesh.abstract_mesh, jax.sharding.PartitionSpec("x"), memory_kind="pinned_host"
+    ),
+}
+WAYS: dict[str, Any] = {
+    "pickle": lambda it: pickle.loads(pickle.dumps(it)),
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+}
+
+
+def keep(jax, see, what, way):
+    """An abstract mesh, or a sharding over one, is copied or goes through pickle."""
+    it = KEPT[what](jax)
+    again = WAYS[way](it)
+    see(equal=it == again, hashes=hash(it) == hash(again), text=repr(it) == repr(again))
+
+
+def show(jax, see, side):
+    """An abstract mesh and a sharding over one are shown."""
+    sharding = _abstract(jax, SIDES[side])
+    texts = [repr(sharding.mesh), str(sharding.mesh), repr(sharding), str(sharding)]
+    see(axes=[see.shows_axes(it, SIDES[side].axes) for it in texts])
+    see(abstract=["AbstractMesh" in it for it in texts])
+
+
+RANKS: dict[str, Any] = {
+    "jit": lambda jax, sharding, x: jax.jit(lambda first: _constrain(jax, first, sharding))(x),
+    "eager": lambda jax, sharding, x: _constrain(jax, x, sharding),
+    "map": lambda jax, sharding, x: jax.jit(_mapped(jax, lambda x: x, sharding, sharding.spec))(x),
+    "shard_shape": lambda jax, sharding, x: sharding.shard_shape(SHAPE),
+    "equivalent": lambda jax, sharding, x: sharding.is_equivalent_to(sharding, 2),
+}
+
+
+def rank(jax, see, how):
+    """A sharding over an abstract mesh with a spec for three dimensions meets an array of two."""
+    mesh = SIDES["four"].make(jax).mesh.abstract_mesh
+    sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(None, None, "x"))
+    x = _array(jax, SIDES["four"])
+    before = _remember(see, [x])
+    see.step("ask")
+    try:
+        RANKS[how](jax, sharding, x)
+    except Exception as error:
+        see(refused=_class(see, error), spec=see.names_spec(error, (None, None, "x")))
+    else:
+        see(refused="no", spec=False)
+    see(inputs=_left(see, [x], before))
 
 
 # --- helpers ----------------------------------------------------------------------------------------------------------

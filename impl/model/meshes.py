@@ -47,6 +47,8 @@ class Axes(Value):
     axis_names: tuple[Any, ...]
     axis_sizes: tuple[int, ...]
     axis_types: tuple[AxisType, ...]
+    by: Meshes
+    """Whose steps it asks."""
 
     @cached_property
     def shape(self) -> OrderedDict[Any, int]:
@@ -68,7 +70,8 @@ class Axes(Value):
         """How many devices it has room for."""
         return math.prod(self.axis_sizes) if self.axis_sizes else 0
 
-    def _spelled(self) -> str:
+    @property
+    def spelled(self) -> str:
         """Axes as messages show them."""
         return ", ".join(f"{name!r}: {size}" for name, size in self.shape_tuple)
 
@@ -120,7 +123,7 @@ class Mesh(Axes):
             return AbstractMesh((), (), ())
         first = self.ordered[0]
         kind = AbstractDevice(first.device_kind, None, first.platform)
-        return AbstractMesh(self.axis_sizes, self.axis_names, self.axis_types, abstract_device=kind)
+        return self.by.abstracted(self, kind)
 
     def __enter__(self) -> Mesh:
         self.by.enter(self)
@@ -133,7 +136,7 @@ class Mesh(Axes):
         return (self.devices, self.axis_names, self.axis_types), {}
 
     def __str__(self) -> str:
-        return "Mesh()" if self.empty else f"Mesh({self._spelled()}, axis_types={self.axis_types})"
+        return "Mesh()" if self.empty else f"Mesh({self.spelled}, axis_types={self.axis_types})"
 
     def __repr__(self) -> str:
         if self.empty:
@@ -156,13 +159,16 @@ class AbstractMesh(Axes):
         axis_types: Any = None,
         *,
         abstract_device: AbstractDevice | None = None,
+        by: Meshes | None = None,
     ) -> None:
+        """`by` has the steps that decide what it is and says: the sound ones, unless a model has its own."""
+        by = by or Meshes()
         if not isinstance(axis_sizes, Iterable):
             raise TypeError(f"the sizes of axes are a tuple: got {shown(axis_sizes)}")
-        sizes, names = tuple(axis_sizes), Meshes().names(axis_names)
+        sizes, names = tuple(axis_sizes), by.names(axis_names)
         if len(sizes) != len(names):
             raise ValueError(f"a mesh needs one size for each axis name: sizes {sizes} for names {names}")
-        types = Meshes().types(names, axis_types, AxisType.Explicit)
+        types = by.types(names, axis_types, by.abstract_type())
         super().__init__(
             sizes,
             names,
@@ -171,7 +177,14 @@ class AbstractMesh(Axes):
             axis_names=names,
             axis_types=types,
             abstract_device=abstract_device,
+            by=by,
         )
+        self.__dict__["_hash"] = by.hash_of_axes(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self.by.same_abstract(self, other) if isinstance(other, AbstractMesh) else NotImplemented
+
+    __hash__ = Value.__hash__
 
     @property
     def abstract_mesh(self) -> AbstractMesh:
@@ -179,39 +192,28 @@ class AbstractMesh(Axes):
         return self
 
     @property
-    def devices(self) -> NoReturn:
+    def devices(self) -> Any:
         """It has none."""
-        raise ValueError(f"an AbstractMesh has no devices: {self}")
+        return self.by.devices_of_none(self)
 
     device_ids = local_devices = devices
 
     def __enter__(self) -> NoReturn:
-        raise ValueError(f"an AbstractMesh has no devices to run on: {self}")
+        raise self.by.no_devices(self)
 
     def __exit__(self, *error: object) -> None: ...
 
     def _call(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        return (self.axis_sizes, self.axis_names, self.axis_types), {"abstract_device": self.abstract_device}
+        return self.by.made_again(self), {"abstract_device": self.abstract_device}
 
     def __repr__(self) -> str:
-        device = "" if self.abstract_device is None else f", {self.abstract_device}"
-        return f"AbstractMesh({self._spelled() or '()'}, axis_types={self.axis_types}{device})"
-
-
-def abstract_mesh(
-    axis_sizes: Sequence[int], axis_names: Any, axis_types: Any = None, *, contract: Contract
-) -> AbstractMesh:
-    """An abstract mesh whose axes, where they are given no types, have those of the contract's date."""
-    mesh = AbstractMesh(axis_sizes, axis_names, axis_types)
-    if axis_types is not None or contract.promises("abstract_mesh.explicit"):
-        return mesh
-    return AbstractMesh(axis_sizes, axis_names, (AxisType.Auto,) * len(mesh.axis_sizes))
+        return self.by.show_abstract(self)
 
 
 class Meshes:
     """The steps that make meshes, and refuse what is none. A model says which devices there are, as of which date."""
 
-    contract: Contract
+    contract = Contract()
 
     def mesh(self, devices: Any, axis_names: Any, axis_types: Any = None) -> Mesh:
         """`Mesh`: devices in the grid in which they are given. MSH-10."""
@@ -247,6 +249,45 @@ class Meshes:
         sizes = self.sizes(axis_sizes, axis_names)
         chosen = self.chosen(math.prod(sizes), sizes, self.all_devices() if devices is None else devices)
         return self.mesh(self.laid_out(sizes, chosen), axis_names, self.types_made(sizes, axis_types))
+
+    # --- without devices ----------------------------------------------------------------------------------------------
+
+    def abstract_mesh(self, axis_sizes: Sequence[int], axis_names: Any, axis_types: Any = None) -> AbstractMesh:
+        """`AbstractMesh`: axes alone. ABS-65."""
+        return AbstractMesh(axis_sizes, axis_names, axis_types, by=self)
+
+    def abstract_type(self) -> AxisType:
+        """The type of the axes of an abstract mesh that is given none. ABS-66, ABS-67."""
+        return AxisType.Explicit if self.contract.promises("abstract_mesh.explicit") else AxisType.Auto
+
+    def abstracted(self, mesh: Mesh, kind: AbstractDevice) -> AbstractMesh:
+        """The axes of a mesh, with their types. ABS-59, ABS-65."""
+        return AbstractMesh(mesh.axis_sizes, mesh.axis_names, mesh.axis_types, abstract_device=kind, by=self)
+
+    def same_abstract(self, one: AbstractMesh, other: AbstractMesh) -> bool:
+        """Whether two have axes of the same names, sizes and types, in the same order. ABS-59."""
+        return one._parts == other._parts
+
+    def hash_of_axes(self, mesh: AbstractMesh) -> int:
+        """The same for two that are equal. ABS-60."""
+        return hash(("AbstractMesh", mesh._parts))
+
+    def made_again(self, mesh: AbstractMesh) -> tuple[Any, ...]:
+        """What a copy of it is made of, also in another process. ABS-62."""
+        return mesh.axis_sizes, mesh.axis_names, mesh.axis_types
+
+    def show_abstract(self, mesh: AbstractMesh) -> str:
+        """It as text: its axes, and that it is abstract. ABS-63, ABS-64."""
+        device = "" if mesh.abstract_device is None else f", {mesh.abstract_device}"
+        return f"AbstractMesh({mesh.spelled or '()'}, axis_types={mesh.axis_types}{device})"
+
+    def devices_of_none(self, of: Any) -> Any:
+        """The devices of an abstract mesh, or of a sharding over one: none, which is an error. ABS-56."""
+        raise self.no_devices(of)
+
+    def no_devices(self, of: Any) -> Exception:
+        """The error about something that takes devices. ABS-57."""
+        return ValueError(f"an AbstractMesh has no devices: {of}")
 
     def create_device_mesh(self, mesh_shape: Any, devices: Sequence[Device] | None = None) -> np.ndarray[Any, Any]:
         """The general helper: as many devices as a grid of that shape takes, in the order that suits it. MSH-05."""

@@ -11,11 +11,11 @@ import numpy as np
 
 from impl.host.names import Names, offer
 
-from . import meshes, trees
+from . import trees
 from .avals import WEAK, WIDER, ShapeDtypeStruct
 from .creation import Creation, Numbers
 from .layouts import Format, Layout
-from .meshes import AbstractMesh, AxisType
+from .meshes import AxisType
 from .model import Model
 from .operators import Operators
 from .positional import GSPMDSharding, PositionalSharding
@@ -83,9 +83,7 @@ def table(model: Model) -> dict[str, Any]:
         "random.wrap_key_data": model.wrap_key_data,
         "set_mesh": model.set_mesh,
         "shard_map": model.shard_map,
-        "sharding.AbstractMesh": AbstractMesh
-        if model.contract.promises("abstract_mesh.explicit")
-        else partial(meshes.abstract_mesh, contract=model.contract),
+        "sharding.AbstractMesh": model.abstract_mesh,
         "sharding.AxisType": AxisType,
         "sharding.GSPMDSharding": GSPMDSharding,
         "sharding.Mesh": model.mesh,

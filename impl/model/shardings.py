@@ -190,6 +190,7 @@ class NamedSharding(Sharding):
         logical_device_ids: tuple[int, ...] | None = None,
     ) -> None:
         first = mesh.ordered[0] if isinstance(mesh, Mesh) and mesh.ordered else None
+        asked = mesh.by if isinstance(mesh, AbstractMesh) and isinstance(mesh.by, Meanings) else None
         _check_named(mesh, spec, logical_device_ids, meanings.of(first))
         kind = kind_of(first, memory_kind)
         super().__init__(
@@ -203,6 +204,8 @@ class NamedSharding(Sharding):
             memory_kind=kind,
             logical_device_ids=logical_device_ids,
         )
+        if asked is not None:
+            self.__dict__["meanings"] = asked
 
     @property
     def abstract(self) -> bool:
@@ -212,7 +215,8 @@ class NamedSharding(Sharding):
     def ordered(self) -> tuple[Device, ...]:  # type: ignore[override]
         """The devices in the order of the mesh; an abstract mesh has none."""
         if isinstance(self.mesh, AbstractMesh):
-            raise ValueError(f"a sharding over an AbstractMesh has no devices: {self}")
+            none: tuple[Device, ...] = self.mesh.by.devices_of_none(self)
+            return none
         return self.mesh.ordered
 
     @property
