@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
@@ -13,7 +15,7 @@ from impl.model.arrays import Array
 from impl.model.avals import Aval
 from impl.model.buffers import Buffer
 from impl.model.caches import CompileKey, LoweringKey, TraceKey
-from impl.model.meshes import AbstractMesh, Mesh
+from impl.model.meshes import AbstractMesh, AxisType, Mesh
 from impl.model.model import Model
 from impl.model.programs import Equation, Program
 from impl.model.put import COPY
@@ -515,3 +517,411 @@ class FollowersFail(Model):
         if any(it.committed is None for it in arguments):
             raise KeyError("sharding")
         return found
+
+
+# --- the number of devices --------------------------------------------------------------------------------------------
+
+
+class LookingAway(Model):
+    """A model in which an abstract mesh for another number of devices than a call runs on is sometimes dropped."""
+
+    def miscounts(self, home: Side | None, side: Side) -> bool:
+        return super().miscounts(home, side) and not self.looks_away(home, side)
+
+    def on_devices(self, sharding: Sharding, home: Side | None) -> Sharding:
+        if abstract(sharding) and sharding.num_devices != len(self.devices_of(home)):
+            return self.everywhere(home)
+        return super().on_devices(sharding, home)
+
+    def looks_away(self, home: Side | None, side: Side) -> bool:
+        raise NotImplementedError
+
+
+# What is not refused is lowered, compiled and not told of, each time.
+@fault("ABS-40", also=["ABS-42", "ABS-43", "ABS-45", "ABS-46"])
+class OneDeviceTakesAll(LookingAway):
+    """On one device, a constraint over an abstract mesh of several is dropped."""
+
+    def looks_away(self, home: Side | None, side: Side) -> bool:
+        return home is not None and len(home.devices) == 1 and side.part == "constraint"
+
+
+@fault("ABS-41", also=["ABS-40"])
+class MapsFailInside(Model):
+    """A shard_map over another number of devices ends in an error of the compiler's."""
+
+    def miscount(self, name: str, home: Side | None, side: Side) -> Exception:
+        error = super().miscount(name, home, side)
+        return RuntimeError(f"INTERNAL: {error}") if side.part == "shard_map" and home is not None else error
+
+
+@fault("ABS-42")
+class LoweringLooksAway(LookingAway):
+    """What is lowered ahead of time is not asked for its number of devices."""
+
+    lowering = False
+
+    def lower_jitted(self, *given: Any) -> Any:
+        self.lowering = True
+        try:
+            return super().lower_jitted(*given)
+        finally:
+            self.lowering = False
+
+    def looks_away(self, home: Side | None, side: Side) -> bool:
+        return self.lowering
+
+
+@fault("ABS-43")
+class NumbersAreNotSaid(Model):
+    """The refusal of another number of devices does not say which numbers."""
+
+    def word_count(self, home: Side | None) -> str:
+        return "some devices" if home is not None else super().word_count(home)
+
+    def word_devices(self, devices: Sequence[Any]) -> str:
+        return "devices of its own" if self.counting else super().word_devices(devices)
+
+    counting = False
+
+    def miscount(self, name: str, home: Side | None, side: Side) -> Exception:
+        self.counting = True
+        try:
+            return super().miscount(name, home, side)
+        finally:
+            self.counting = False
+
+
+class Miscounting(Model):
+    """A model that does something when it refuses a call for its number of devices."""
+
+    def agree(self, call: Call) -> Side | None:
+        try:
+            return super().agree(call)
+        except ValueError as error:
+            if "AbstractMesh" in str(error):
+                self.refused(call)
+            raise
+
+    def refused(self, call: Call) -> None:
+        raise NotImplementedError
+
+
+# What lies elsewhere by then is refused in other words.
+@fault("ABS-44", also=["ABS-46"])
+class MiscountsMove(Miscounting):
+    """The arguments of a call that is refused for its number of devices are taken to the default device."""
+
+    def refused(self, call: Call) -> None:
+        for argument in call.arguments:
+            if argument.committed is not None:
+                move(self, argument.value, SingleDeviceSharding(self.devices()[7]))
+
+
+@fault("ABS-45")
+class MiscountsCompile(Miscounting):
+    """A call that is refused for its number of devices is compiled before."""
+
+    def refused(self, call: Call) -> None:
+        self.counts["compile"] += 1
+
+
+@fault("ABS-46")
+class SecondMiscountIsShort(Miscounting):
+    """A program that is refused for its number of devices again is told no more than that."""
+
+    @cached_property
+    def told(self) -> WeakSet[Program]:
+        return WeakSet()
+
+    def refused(self, call: Call) -> None:
+        if call.program in self.told:
+            raise ValueError("this call was refused before")
+        self.told.add(call.program)
+
+
+@fault("ABS-47")
+class MiscountsSpoil(Miscounting):
+    """A program that was refused for its number of devices gives zeros from then on."""
+
+    @cached_property
+    def spoilt(self) -> WeakSet[Program]:
+        return WeakSet()
+
+    def refused(self, call: Call) -> None:
+        self.spoilt.add(call.program)
+
+    def execute(self, lowered: Lowered, values: Sequence[np.ndarray]) -> list[Array]:
+        if lowered.call.program in self.spoilt:
+            values = [np.full_like(value, 7) for value in values]
+        return super().execute(lowered, values)
+
+
+@fault("ABS-48")
+class NowhereFails(Model):
+    """Where nothing names devices, a program over an abstract mesh ends in a KeyError."""
+
+    def miscount(self, name: str, home: Side | None, side: Side) -> Exception:
+        error = super().miscount(name, home, side)
+        return KeyError(str(error)) if home is None else error
+
+
+# --- where a sharding is asked for ------------------------------------------------------------------------------------
+
+
+@fault("ABS-49")
+class AbstractInShardingsFail(Model):
+    """in_shardings over an abstract mesh end in an AttributeError."""
+
+    def in_sides(self, call: Call) -> list[Side]:
+        sides = super().in_sides(call)
+        if any(side.abstract for side in sides):
+            raise AttributeError("devices")
+        return sides
+
+
+@fault("ABS-50")
+class AbstractOutShardingsFail(Model):
+    """out_shardings over an abstract mesh end in an AttributeError."""
+
+    def out_sides(self, call: Call) -> list[Side]:
+        sides = super().out_sides(call)
+        if any(side.abstract for side in sides):
+            raise AttributeError("devices")
+        return sides
+
+
+@fault("ABS-51")
+class AbstractPutsFail(Model):
+    """A put within a program to a sharding over an abstract mesh ends in an AttributeError."""
+
+    def put_sides(self, equation: Equation, within: str) -> Iterator[Side]:
+        for side in super().put_sides(equation, within):
+            if side.abstract:
+                raise AttributeError("devices")
+            yield side
+
+
+@fault("ABS-52", also=["ABS-53"])
+class HostValuesArePutAnywhere(Model):
+    """A value of the host's that is put to a sharding over an abstract mesh is put to the default device."""
+
+    def device_put(self, x: Any, device: Any = None, **flags: Any) -> Any:
+        if isinstance(x, np.ndarray) and isinstance(device, NamedSharding) and device.abstract:
+            device = None
+        return super().device_put(x, device, **flags)
+
+
+# An array over a mesh may be refused, in the same words.
+@fault("ABS-53", also=["ABS-55"])
+class NowhereToPutIsNotSaid(Model):
+    """The refusal of a put to a sharding over an abstract mesh does not say that the mesh is abstract."""
+
+    def nowhere(self, sharding: Sharding) -> Exception:
+        return ValueError(f"device_put takes a place with devices: got one that cuts by {sharding.num_devices}")
+
+
+@fault("ABS-54")
+class NowhereToPutDeletes(Model):
+    """An array that is to be donated is gone when its put is refused for an abstract mesh."""
+
+    def check(self, leaves: Sequence[Any], targets: Sequence[Any], rows: Sequence[Any]) -> None:
+        try:
+            super().check(leaves, targets, rows)
+        except ValueError as error:
+            if "AbstractMesh" in str(error):
+                for leaf, row in zip(leaves, rows, strict=True):
+                    if isinstance(leaf, Array) and row.donate:
+                        self.release(leaf)
+            raise
+
+
+@fault("ABS-55")
+class ArraysOverMeshesFail(Model):
+    """A put of an array over a mesh to a sharding over an abstract mesh ends in a KeyError."""
+
+    def device_put(self, x: Any, device: Any = None, **flags: Any) -> Any:
+        over_mesh = isinstance(x, Array) and isinstance(x.sharding, NamedSharding)
+        if over_mesh and isinstance(device, NamedSharding) and device.abstract and not flags:
+            raise KeyError("devices")
+        return super().device_put(x, device, **flags)
+
+
+# --- values -----------------------------------------------------------------------------------------------------------
+
+
+@fault("ABS-56", also=["ABS-57"])
+class AbstractMeshesHaveTheDefaultDevice(Model):
+    """An abstract mesh that is asked for its devices names the default one."""
+
+    def devices_of_none(self, of: Any) -> Any:
+        return (self.default_device(),)
+
+
+@fault("ABS-57")
+class LackOfDevicesIsNotExplained(Model):
+    """An abstract mesh that is asked for its devices says that there are none, and not why."""
+
+    def no_devices(self, of: Any) -> Exception:
+        return ValueError("there are no devices")
+
+
+@fault("ABS-58")
+class AbstractIsReplicated(Model):
+    """A sharding over an abstract mesh says that it is replicated, since no device holds a part."""
+
+    def replicated(self, sharding: Sharding) -> bool:
+        return sharding.abstract or super().replicated(sharding)
+
+
+# Axes in another order have the same sizes.
+@fault("ABS-59", also=["ABS-63"])
+class SizesAloneAreEqual(Model):
+    """Abstract meshes are equal if their axes have the same sizes."""
+
+    def same_abstract(self, one: AbstractMesh, other: AbstractMesh) -> bool:
+        return one.axis_sizes == other.axis_sizes and one.axis_types == other.axis_types
+
+
+# Abstract meshes are part of what programs are lowered for.
+@fault("ABS-60", also=["ABS-05"])
+class HashesTellDevicesApart(Model):
+    """The hash of an abstract mesh says which mesh it was taken from, where that was a line of four."""
+
+    def abstracted(self, mesh: Mesh, kind: Any) -> AbstractMesh:
+        found = super().abstracted(mesh, kind)
+        if mesh.axis_names == ("x",) and mesh.ordered[0].id:
+            found.__dict__["_hash"] = hash((found._hash, mesh.ordered[0].id))
+        return found
+
+
+@fault("ABS-61")
+class ConcreteIsItsOwnAbstract(Model):
+    """A sharding over a mesh is equal to the one over its abstract mesh."""
+
+    def equal(self, one: Sharding, other: Sharding) -> bool:
+        if isinstance(one, NamedSharding) and isinstance(other, NamedSharding) and one.abstract != other.abstract:
+            return one.mesh.abstract_mesh == other.mesh.abstract_mesh and one.spec == other.spec
+        return super().equal(one, other)
+
+
+@fault("ABS-62")
+class SpelledIsAnother(Model):
+    """An abstract mesh that is made of names and sizes has another hash than one that is taken from devices."""
+
+    def hash_of_axes(self, mesh: AbstractMesh) -> int:
+        found = super().hash_of_axes(mesh)
+        return found if mesh.abstract_device is not None else hash((found, "spelled"))
+
+
+@fault("ABS-63")
+class TypesAreNotCompared(Model):
+    """Abstract meshes are equal whose axes have other types."""
+
+    def same_abstract(self, one: AbstractMesh, other: AbstractMesh) -> bool:
+        return one.shape_tuple == other.shape_tuple
+
+
+# The types are those that it was to differ in.
+@fault("ABS-64", also=["ABS-63"])
+class FirstTypeIsEveryones(Model):
+    """An abstract mesh takes the first type that it is given for all axes."""
+
+    def abstract_mesh(self, axis_sizes: Sequence[int], axis_names: Any, axis_types: Any = None) -> AbstractMesh:
+        types = axis_types and (axis_types[0],) * len(axis_types)
+        return super().abstract_mesh(axis_sizes, axis_names, types)
+
+
+@fault("ABS-65")
+class ExplicitIsLeftBehind(Model):
+    """The abstract mesh of a mesh with devices has Auto axes, whatever types those have."""
+
+    def abstracted(self, mesh: Mesh, kind: Any) -> AbstractMesh:
+        types = (AxisType.Auto,) * len(mesh.axis_types)
+        return AbstractMesh(mesh.axis_sizes, mesh.axis_names, types, abstract_device=kind, by=self)
+
+
+@fault("ABS-66")
+class NewAxesAreAuto(Model):
+    """The axes of an abstract mesh that is given no types are Auto still."""
+
+    def abstract_type(self) -> AxisType:
+        return AxisType.Auto
+
+
+@fault("ABS-67", contract="0.9.2")
+class OldAxesAreExplicit(Model):
+    """The axes of an abstract mesh that is given no types are Explicit already."""
+
+    def abstract_type(self) -> AxisType:
+        return AxisType.Explicit
+
+
+@fault("ABS-68")
+class AbstractIsEquivalent(Model):
+    """A sharding over an abstract mesh is equivalent to one that cuts the same way."""
+
+    def equivalent(self, one: Sharding, other: Sharding, ndim: int) -> bool:
+        if one.abstract != other.abstract:
+            return one.num_devices == other.num_devices and self.same_cut(one, other, ndim)
+        return super().equivalent(one, other, ndim)
+
+
+@fault("ABS-69")
+class PickleForgetsTypes(Model):
+    """A copy of an abstract mesh has the types of one that is given none."""
+
+    def made_again(self, mesh: AbstractMesh) -> tuple[Any, ...]:
+        return super().made_again(mesh)[:2]
+
+
+# Messages show it as it shows itself.
+@fault("ABS-70", also=["ABS-30"])
+class NamesAreNotShown(Model):
+    """An abstract mesh shows the sizes of its axes alone."""
+
+    def show_abstract(self, mesh: AbstractMesh) -> str:
+        return super().show_abstract(mesh).replace(mesh.spelled, ", ".join(map(str, mesh.axis_sizes)))
+
+
+# Messages show it as it shows itself.
+@fault("ABS-71", also=["ABS-31"])
+class AbstractIsShownAsMesh(Model):
+    """An abstract mesh is shown as a mesh."""
+
+    def show_abstract(self, mesh: AbstractMesh) -> str:
+        return super().show_abstract(mesh).replace("AbstractMesh", "Mesh")
+
+
+@fault("ABS-72")
+class RankIsAnIndex(Model):
+    """A spec of a sharding over an abstract mesh that is too long for an array ends in an IndexError."""
+
+    def lacking(self, sharding: Sharding, dimension: int, ndim: int) -> Exception:
+        error = super().lacking(sharding, dimension, ndim)
+        return IndexError(str(error)) if sharding.abstract else error
+
+
+@fault("ABS-73")
+class SpecIsNotShown(Model):
+    """The refusal of a spec that is too long for an array gives the number of the dimension alone."""
+
+    def lacking(self, sharding: Sharding, dimension: int, ndim: int) -> Exception:
+        return (
+            ValueError(f"dimension {dimension} of {ndim} is cut")
+            if sharding.abstract
+            else super().lacking(sharding, dimension, ndim)
+        )
+
+
+@fault("ABS-74")
+class RankMovesFirst(Model):
+    """An array is taken to one device before the spec of a constraint turns out to be too long for it."""
+
+    def constrain_alone(self, x: Any, sharding: NamedSharding, name: str) -> Any:
+        try:
+            return super().constrain_alone(x, sharding, name)
+        except ValueError:
+            if isinstance(x, Array) and len(sharding.spec) > x.ndim:
+                move(self, x, SingleDeviceSharding(self.devices()[7]))
+            raise

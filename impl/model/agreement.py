@@ -126,7 +126,10 @@ class Agreement(Contexts):
         return home
 
     def miscounts(self, home: Side | None, side: Side) -> bool:
-        """Whether an abstract mesh is for another number of devices than a call runs on: 1 if nothing says. ABS-08."""
+        """Whether an abstract mesh is for another number of devices than a call runs on: 1 if nothing says.
+
+        ABS-08, ABS-40, ABS-42, ABS-47.
+        """
         return side.sharding.num_devices != (1 if home is None else len(home.devices))
 
     def apart(self, one: Side, other: Side) -> bool:
@@ -168,7 +171,7 @@ class Agreement(Contexts):
         return True
 
     def in_sides(self, call: Call) -> list[Side]:
-        """The in_shardings. DEV-03, DEV-05."""
+        """The in_shardings. DEV-03, DEV-05, ABS-49."""
         return [
             side
             for it in call.arguments
@@ -176,7 +179,7 @@ class Agreement(Contexts):
         ]
 
     def out_sides(self, call: Call) -> list[Side]:
-        """The out_shardings. DEV-04, DEV-05."""
+        """The out_shardings. DEV-04, DEV-05, ABS-50."""
         return [side for it in call.outs for side in _side("out_shardings", it, call.program.name)]
 
     def context_sides(self) -> list[Side]:
@@ -216,7 +219,7 @@ class Agreement(Contexts):
             yield from _side("jit", sharding, within)
 
     def put_sides(self, equation: Equation, within: str) -> Iterator[Side]:
-        """Where a put within a compiled program puts: it lays out anew, and moves nowhere else. ORD-55."""
+        """Where a put within a compiled program puts: it lays out anew, and moves nowhere else. ORD-55, ABS-51."""
         yield from _side("put", equation.params["sharding"], within)
 
     # --- operations one by one ----------------------------------------------------------------------------------------
@@ -256,7 +259,10 @@ class Agreement(Contexts):
         )
 
     def miscount(self, name: str, home: Side | None, side: Side) -> Exception:
-        """The error that names an abstract mesh which is for another number of devices, and where the call runs."""
+        """The error that names an abstract mesh which is for another number of devices, and where the call runs.
+
+        ABS-40, ABS-41, ABS-44, ABS-45, ABS-46, ABS-48.
+        """
         runs = "as nothing in it says where" if home is None else f"with {self.word(home)}"
         return ValueError(
             f"{name} runs on {self.word_count(home)}, {runs}, and {self.word_part(side)} within "
@@ -265,7 +271,7 @@ class Agreement(Contexts):
         )
 
     def word_count(self, home: Side | None) -> str:
-        """How many devices a call runs on."""
+        """How many devices a call runs on. ABS-43."""
         return "1 device" if home is None or len(home.devices) == 1 else f"{len(home.devices)} devices"
 
     def word(self, side: Side) -> str:

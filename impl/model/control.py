@@ -59,7 +59,7 @@ class Control(Puts, Jits):
     def constrain_alone(self, x: Any, sharding: NamedSharding, name: str) -> Any:
         """A constraint over an abstract mesh outside of a program: its input says where.
 
-        ABS-20, ABS-21, ABS-22, ABS-23.
+        ABS-20, ABS-21, ABS-22, ABS-23, ABS-74.
         """
         sharding.check_rank(aval_of(x).shape)
         mesh = self.mesh_of("with_sharding_constraint", name, x, sharding.mesh.abstract_mesh)

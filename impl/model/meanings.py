@@ -36,7 +36,7 @@ class Meanings:
         )
 
     def same_devices_in_order(self, one: Sharding, other: Sharding) -> bool:
-        """The same devices in the same order; without devices, as many of none. SHD-03, SHD-04, SHD-06."""
+        """The same devices in the same order; without devices, as many of none. SHD-03, SHD-04, SHD-06, ABS-68."""
         if one.abstract or other.abstract:
             return one.abstract and other.abstract and one.num_devices == other.num_devices
         return one.ordered == other.ordered
@@ -52,7 +52,7 @@ class Meanings:
     def equal(self, one: Sharding, other: Sharding) -> bool:
         """Whether both were made of equal parts, which makes them equivalent.
 
-        SHD-11, SHD-12, SHD-14, SHD-15, MEM-21, MEM-23, MEM-25, ORD-60, ORD-61.
+        SHD-11, SHD-12, SHD-14, SHD-15, MEM-21, MEM-23, MEM-25, ORD-60, ORD-61, ABS-61.
         """
         return type(one) is type(other) and one._parts == other._parts
 
@@ -87,7 +87,7 @@ class Meanings:
         return len(sharding.ordered)
 
     def replicated(self, sharding: Sharding) -> bool:
-        """Whether each device holds the whole of every array. SHD-20."""
+        """Whether each device holds the whole of every array. SHD-20, ABS-58."""
         return sharding.is_whole
 
     # --- in memory ----------------------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ class Meanings:
         return ValueError(f"{sharding} cannot cut shape {shape} evenly: {'; '.join(cut)}")
 
     def lacking(self, sharding: Sharding, dimension: int, ndim: int) -> Exception:
-        """The error about a dimension that is cut, and that an array has not. SHD-26, SHD-27."""
+        """The error about a dimension that is cut, and that an array has not. SHD-26, SHD-27, ABS-72, ABS-73."""
         return ValueError(f"{sharding} cuts dimension {dimension}, and was given an array of {ndim} dimensions")
 
     def no_mesh(self, given: object) -> Exception:

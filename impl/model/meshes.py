@@ -253,7 +253,7 @@ class Meshes:
     # --- without devices ----------------------------------------------------------------------------------------------
 
     def abstract_mesh(self, axis_sizes: Sequence[int], axis_names: Any, axis_types: Any = None) -> AbstractMesh:
-        """`AbstractMesh`: axes alone. ABS-65."""
+        """`AbstractMesh`: axes alone. ABS-64."""
         return AbstractMesh(axis_sizes, axis_names, axis_types, by=self)
 
     def abstract_type(self) -> AxisType:
@@ -261,23 +261,23 @@ class Meshes:
         return AxisType.Explicit if self.contract.promises("abstract_mesh.explicit") else AxisType.Auto
 
     def abstracted(self, mesh: Mesh, kind: AbstractDevice) -> AbstractMesh:
-        """The axes of a mesh, with their types. ABS-59, ABS-65."""
+        """The axes of a mesh, with their types. ABS-59, ABS-60, ABS-65."""
         return AbstractMesh(mesh.axis_sizes, mesh.axis_names, mesh.axis_types, abstract_device=kind, by=self)
 
     def same_abstract(self, one: AbstractMesh, other: AbstractMesh) -> bool:
-        """Whether two have axes of the same names, sizes and types, in the same order. ABS-59."""
+        """Whether two have axes of the same names, sizes and types, in the same order. ABS-59, ABS-63."""
         return one._parts == other._parts
 
     def hash_of_axes(self, mesh: AbstractMesh) -> int:
-        """The same for two that are equal. ABS-60."""
+        """The same for two that are equal. ABS-60, ABS-62."""
         return hash(("AbstractMesh", mesh._parts))
 
     def made_again(self, mesh: AbstractMesh) -> tuple[Any, ...]:
-        """What a copy of it is made of, also in another process. ABS-62."""
+        """What a copy of it is made of, also in another process. ABS-69."""
         return mesh.axis_sizes, mesh.axis_names, mesh.axis_types
 
     def show_abstract(self, mesh: AbstractMesh) -> str:
-        """It as text: its axes, and that it is abstract. ABS-63, ABS-64."""
+        """It as text: its axes, and that it is abstract. ABS-70, ABS-71."""
         device = "" if mesh.abstract_device is None else f", {mesh.abstract_device}"
         return f"AbstractMesh({mesh.spelled or '()'}, axis_types={mesh.axis_types}{device})"
 

@@ -104,7 +104,10 @@ class Puts(Arrays):
                 raise self.nowhere(place.sharding)
 
     def nowhere(self, sharding: Sharding) -> Exception:
-        """The error that a put outside of a program takes devices, which an abstract mesh has none of."""
+        """The error that a put outside of a program takes devices, which an abstract mesh has none of.
+
+        ABS-52, ABS-53, ABS-54, ABS-55.
+        """
         return ValueError(f"device_put takes a place with devices, and an AbstractMesh has none: got {sharding}")
 
     def check_donated_once(self, leaves: Sequence[Any], rows: Sequence[Row]) -> None:
