@@ -426,6 +426,7 @@ REVIEWED = {
     "ABS-64": "8565ac5f",
     "ABS-65": "5c2cf5f8",
     "ABS-66": "37c01f39",
+    "ABS-67": "910908ce",
     "ABS-68": "964e303a",
     "ABS-69": "ccf0c01e",
     "ABS-70": "ba7c25e7",

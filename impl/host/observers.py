@@ -188,8 +188,8 @@ class Observers(see.See):
 
     def names_spec(self, error: Exception, spec: Sequence[Any]) -> bool:
         """Whether the message shows this partition spec."""
-        inner = re.escape("".join(", ".join(map(repr, spec)).split()))
-        return re.search(rf"(?<!\w)(?:PartitionSpec|P)\({inner},?\)", "".join(str(error).split())) is not None
+        inner = re.escape(", ".join(map(repr, spec))).replace(r",\ ", r",\s*")
+        return re.search(rf"(?<!\w)(?:PartitionSpec|P)\({inner},?\s*\)", str(error)) is not None
 
     def names_axes(self, error: Exception, axes: Sequence[Sequence[Any]]) -> bool:
         """Whether the message shows a mesh of exactly these axes and sizes."""
