@@ -123,7 +123,6 @@ def test_the_date_decides_what_is_offered():
 
 
 LATER = {
-    "runtime_error": "no option of a compiler is looked at",
     "sharding_type_error": "types have no shardings yet",
 }
 """What the model does not do yet."""
