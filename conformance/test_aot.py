@@ -11,8 +11,10 @@ from conformance.probes.aot import (
     AROUND,
     BAD,
     COSTS,
+    COUNTS,
     DONATED,
     DROPPED,
+    ELSEWHERE,
     FOR,
     LOOSELY,
     MISTAKES,
@@ -20,8 +22,10 @@ from conformance.probes.aot import (
     PLACES,
     PROGRAMS,
     SHARDS,
+    TAKEN,
     TEXTS,
     TRACED,
+    UNFIT,
     USED,
     WITHIN,
     WORDED,
@@ -60,7 +64,9 @@ CORE = ("plain", "both", "tree", "donated", "unused", "constant")
 """The programs that are tried at several places; the others at one."""
 HOME = {"no_arguments": "free", "weak": "free", "scalar": "free", "zero": "rep"}
 """The one place of those that have nothing to be cut; elsewhere it is four devices."""
-staged = every(Staged, form=PROGRAMS, place=PLACES).where(
+STAGES = ("free", "dev1", "mesh1", "four", "back", "rep", "square", "eight")
+"""Where they are tried."""
+staged = every(Staged, form=PROGRAMS, place=STAGES).where(
     lambda c: (
         (c.form == "plain" or c.place == HOME.get(c.form, "four"))
         or (c.form in CORE and c.place in ("free", "back", "square"))
@@ -206,7 +212,7 @@ class Standing(Case):  # mixed-four
         return 1 + max(PLACES[self.place].devices)
 
 
-standing = every(Standing, given=FOR, place=PLACES).where(lambda c: c.given == "structs" or c.place in SHARDS)
+standing = every(Standing, given=FOR, place=STAGES).where(lambda c: c.given == "structs" or c.place in SHARDS)
 test_standing = judge(probe="aot.stands", cases=standing)
 
 traces = every(Texted, form=TRACED, place=("free", "four", "square")).where(
@@ -249,6 +255,62 @@ class Bad(Case):  # unknown-jit
 
 bad = every(Bad, options=BAD, how=("compile", "jit"))
 test_bad = judge(probe="aot.bad_options", cases=bad)
+
+
+@dataclass(frozen=True)
+class Export(Case):  # tree-four-elsewhere
+    form: str
+    place: str
+    there: str
+
+    @property
+    def devices(self) -> int:
+        return 1 + max(*PLACES[self.place].devices, *PLACES[ELSEWHERE[self.place]].devices)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return ("shard_map",) if self.form == "map" else ()
+
+    @property
+    def count(self) -> int:
+        """How many devices the program is for."""
+        return 1 if self.form in ("no_arguments", "weak") else len(PLACES[self.place].devices)
+
+    @property
+    def home(self) -> list[int]:
+        """The devices of its results, in order."""
+        return list(PLACES[self.place if self.there == "there" else ELSEWHERE[self.place]].devices)
+
+    @property
+    def placed(self) -> bool:
+        """Whether it has results, and arguments that say where they are computed."""
+        return self.form not in ("no_arguments", "weak", "nothing")
+
+
+MOVED = ("plain", "tree", "constraint", "map", "key")
+"""The programs that are also called on other devices than they were exported for."""
+exports = every(Export, form=TAKEN, place=ELSEWHERE, there=("there", "elsewhere")).where(
+    lambda c: (
+        (c.there == "there" and (c.form == "plain" or c.place == HOME.get(c.form, "four")))
+        or (c.there == "elsewhere" and c.place == "four" and c.form in MOVED)
+    )
+)
+test_exports = judge(probe="aot.exported", cases=exports)
+
+
+@dataclass(frozen=True)
+class Unfit(Case):  # devices-fewer
+    wrong: str
+    mistake: str
+
+    @property
+    def devices(self) -> int:
+        return 8 if self.mistake == "more" else 4
+
+
+KINDS = {"devices": COUNTS, "call": UNFIT, "platform": ("tpu",)}
+unfit = every(Unfit, wrong=KINDS, mistake=(*COUNTS, *UNFIT, "tpu")).where(lambda c: c.mistake in KINDS[c.wrong])
+test_unfit = judge(probe="aot.unfit", cases=unfit)
 
 REVIEWED = {
     "AOT-01": "25f2b668",

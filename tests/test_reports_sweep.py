@@ -77,8 +77,15 @@ def test_what_is_no_version_makes_no_folder(root: Path, version: str) -> None:
 
 def test_old_versions_have_their_pins() -> None:
     plan = sweep.plan()
-    assert plan.packages("0.4.35") == ["jax==0.4.35", "jaxlib==0.4.35", "numpy<2.3", "scipy<1.15"]
-    assert plan.packages("0.12.0.1") == ["jax==0.12.0.1", "jaxlib==0.12.0.1"]
+    assert plan.packages("0.4.35") == [
+        "jax==0.4.35",
+        "jaxlib==0.4.35",
+        "numpy<2.3",
+        "scipy<1.15",
+        "flatbuffers",
+        "absl-py",
+    ]
+    assert plan.packages("0.12.0.1") == ["jax==0.12.0.1", "jaxlib==0.12.0.1", "flatbuffers"]
     assert {"0.4.35", "0.12.0.1"} <= set(plan.versions)
 
 

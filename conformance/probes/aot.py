@@ -26,6 +26,10 @@ PLACES = {
     "rep": Place(FOUR, LINE),
     "square": Place(FOUR, SQUARE, ("x", "y")),
     "eight": Place(EIGHT, (("x", 8),), ("x",)),
+    "other": Place((4, 5, 6, 7), LINE, ("x",)),
+    "other_rep": Place((4, 5, 6, 7), LINE),
+    "square_other": Place((4, 5, 6, 7), SQUARE, ("x", "y")),
+    "two": Place((0, 1), (("x", 2),), ("x",)),
 }
 """Where the arguments of programs lie: nowhere in particular, on one device, on several."""
 
@@ -856,6 +860,134 @@ def bad_options(jax, see, options, how):
     see(inputs=_left(jax, see, "bump", [x], before))
     see.step("compile without")
     see(after=see.same(jax.jit(bump).lower(x).compile()(x), arrays.value(ARRAY) + 1))
+
+
+# --- exported programs ------------------------------------------------------------------------------------------------
+
+TAKEN = (
+    "plain",
+    "tree",
+    "keyword",
+    "static",
+    "unused",
+    "nothing",
+    "inner",
+    "constraint",
+    "out",
+    "map",
+    "sum",
+    "key",
+    "zero",
+    "weak",
+    "no_arguments",
+)
+"""Programs that are exported."""
+
+ELSEWHERE = {
+    "free": "dev1",
+    "dev1": "free",
+    "four": "other",
+    "back": "other",
+    "square": "square_other",
+    "rep": "other_rep",
+}
+"""Where the arguments lie instead, on as many other devices with a mesh of the same axes."""
+
+
+def exported(jax, see, form, place, there):
+    """A program is exported, written down, read back, and called with arguments that lie somewhere."""
+    program = PROGRAMS[form](jax, PLACES[place].make(jax))
+    args, kwargs = _arguments(jax, form, place, STATIC)
+    counts = see.counts()
+    see.step("export")
+    first = jax.export.export(program)(*args, **kwargs)
+    see.step("write")
+    blob = first.serialize()
+    see.step("read")
+    second = jax.export.deserialize(blob)
+    see(bytes=isinstance(blob, bytes | bytearray), compile=_since(see, counts)["compile"])
+    see(devices=second.nr_devices, platforms=list(second.platforms) == [jax.devices()[0].platform])
+    both = (first, second)
+    see(names=_alike(*[it.fun_name for it in both]), avals=_alike(*[[_type(x) for x in it.in_avals] for it in both]))
+    see(
+        outs=_alike(*[[_shape(x) for x in it.out_avals] for it in both]),
+        text=_alike(*[it.mlir_module() for it in both]),
+    )
+    dynamic, named = _arguments(jax, form, place, ())
+    leaves = jax.tree.leaves((dynamic, named))
+    see(tells=_alike([_shape(it) for it in second.in_avals], [_shape(it) for it in leaves]))
+    see(tree=_alike([it.in_tree for it in both], [jax.tree.structure((dynamic, named))] * 2))
+    at = place if there == "there" else ELSEWHERE[place]
+    dynamic, named = _arguments(jax, form, at, ())
+    given = _arrays(jax, (dynamic, named))
+    before = _remember(jax, see, given)
+    see.step("call")
+    y = jax.block_until_ready(second.call(*dynamic, **named))
+    see(value=_same(jax, see, form, y), structure=_alike(jax.tree.structure(y), second.out_tree))
+    see(types=_alike([_shape(it) for it in jax.tree.leaves(y)], [_shape(it) for it in second.out_avals]))
+    see(inputs=_left(jax, see, form, given, before))
+    if jax.tree.leaves(y) and form not in ("weak", "no_arguments"):
+        see(home=_all([list(_devices(see, it)) for it in jax.tree.leaves(y)]))
+        args, kwargs = _arguments(jax, form, at, STATIC)
+        z = PROGRAMS[form](jax, PLACES[at].make(jax))(*args, **kwargs)
+        each = zip(jax.tree.leaves(y), jax.tree.leaves(z), strict=True)
+        see(
+            lies=_all(
+                ["same" if one.sharding.is_equivalent_to(it.sharding, it.ndim) else "differs" for one, it in each]
+            )
+        )
+
+
+def _devices(see, y):
+    """The devices of an array, in order."""
+    return see.sharding(y)["devices"]
+
+
+COUNTS = {
+    "many_one": ("four", "free"),
+    "fewer": ("four", "two"),
+    "more": ("four", "eight"),
+}
+"""Where a program is exported for, and where it is called on fewer or more devices."""
+
+UNFIT: dict[str, Any] = {
+    "shape": (lambda jax, x: ((x[0], _part(jax, (4, 8))), {}), ("(4, 8)", "[4,8]")),
+    "rank": (lambda jax, x: ((x[0], _part(jax, (8,))), {}), ("(8,)", "[8]")),
+    "dtype": (lambda jax, x: ((x[0], _of(jax, "i32_8x8")), {}), ("int32",)),
+    "few": (lambda jax, x: ((x[0],), {}), ("args",)),
+    "many": (lambda jax, x: ((x[0], x[1], x[2]), {}), ("args",)),
+    "named": (lambda jax, x: ((x[0],), {"second": x[1]}), ("second",)),
+    "wrapped": (lambda jax, x: ((x[0], (x[1],)), {}), ("args[1]",)),
+}
+"""Calls of an exported addition that do not fit, and what the message has to show."""
+
+
+def unfit(jax, see, wrong, mistake):
+    """An exported program is called where it cannot run, or with what does not fit; then with what does."""
+    place, at = COUNTS[mistake] if wrong == "devices" else ("four", "four")
+    first = [_array(jax, "bump", place) for _ in range(2)]
+    platforms = {"platforms": ["tpu"]} if wrong == "platform" else {}
+    program = jax.export.deserialize(jax.export.export(jax.jit(add), **platforms)(*first).serialize())
+    x = [_array(jax, "bump", at) for _ in range(3)]
+    before = _remember(jax, see, x)
+    args, kwargs = UNFIT[mistake][0](jax, x) if wrong == "call" else ((x[0], x[1]), {})
+    counts = see.counts()
+    see.step("call")
+    try:
+        jax.block_until_ready(program.call(*args, **kwargs))
+    except Exception as error:
+        see(accepted=False, refused=_class(see, error))
+        if wrong == "devices":
+            numbers = [f"{len(PLACES[it].devices)} devices" for it in (place, at)]
+            see(named=see.named(error, numbers) == numbers)
+        elif wrong == "platform":
+            see(named=see.named(error, ["tpu", jax.devices()[0].platform]) == ["tpu", jax.devices()[0].platform])
+        else:
+            see(named=see.named(error, UNFIT[mistake][1]) != [])
+    else:
+        see(accepted=True, refused="no", named=False)
+    see(compile=_since(see, counts)["compile"])
+    see(inputs=_left(jax, see, "bump", x, before))
 
 
 # --- helpers ----------------------------------------------------------------------------------------------------------

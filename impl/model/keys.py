@@ -29,6 +29,9 @@ class KeyType:
     def __repr__(self) -> str:
         return self.name
 
+    def __reduce__(self) -> str:
+        return "KEY"  # there is one
+
 
 KEY = KeyType()
 NUMBERS = (2,)

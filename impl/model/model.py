@@ -6,6 +6,7 @@ The steps come from parts, each on top of those that it needs:
     Arrays -> Puts, Keys
     Arrays -> Contexts -> Agreement -> Memories -> Programs -> Jits
     Puts, Jits -> Control -> Transforms -> Model
+    Jits -> Exports -> Model
 
 Meanings, which shardings ask, and Meshes, which make meshes.
 """
@@ -18,6 +19,7 @@ from collections import Counter
 from .caches import Caches
 from .dates import Contract
 from .devices import KINDS, Device, machine
+from .exports import Exports
 from .keys import Keys
 from .meanings import Meanings
 from .meshes import Meshes
@@ -25,7 +27,7 @@ from .specs import PartitionSpec
 from .transforms import Transforms
 
 
-class Model(Keys, Transforms, Meanings, Meshes):
+class Model(Keys, Exports, Transforms, Meanings, Meshes):
     """A machine with its arrays, and what JAX does with them, as of a date of the contract."""
 
     PartitionSpec = PartitionSpec

@@ -24,6 +24,8 @@ from .shardings import NamedSharding, SingleDeviceSharding
 DATED = {
     "experimental.layout.Format": "format",
     "experimental.layout.Layout": "format",
+    "export.deserialize": "export",
+    "export.export": "export",
     "set_mesh": "set_mesh",
     "shard_map": "shard_map",
     "sharding.AbstractMesh": "abstract_mesh",
@@ -67,6 +69,8 @@ def table(model: Model) -> dict[str, Any]:
         "experimental.layout.Layout": Layout,
         "experimental.mesh_utils.create_device_mesh": model.create_device_mesh,
         "experimental.pjit.pjit": model.pjit,
+        "export.deserialize": model.deserialize,
+        "export.export": model.export,
         "grad": model.grad,
         "jit": model.jit,
         "lax.cond": model.cond,

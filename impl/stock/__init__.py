@@ -32,8 +32,13 @@ def environment(target: str) -> dict[str, str]:
     }
 
 
-LATER = ("jax.experimental.multihost_utils", "jaxlib.mlir.dialects.builtin", "jaxlib.mlir.dialects.mhlo")
-"""What JAX imports at its first put and its first lowering: here once, instead of in every host that is forked."""
+LATER = (
+    "jax.experimental.multihost_utils",
+    "jaxlib.mlir.dialects.builtin",
+    "jaxlib.mlir.dialects.mhlo",
+    "scipy.linalg",
+)
+"""What JAX imports at its first put, lowering and call of an exported program: once, not in every host that is forked."""
 
 
 def load() -> None:
