@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,9 +13,11 @@ from impl.model import trees
 from impl.model.agreement import Argument, Call, Side, replicated_over
 from impl.model.arrays import Array
 from impl.model.avals import Aval, ShapeDtypeStruct
+from impl.model.exports import Exported
 from impl.model.infos import ArgInfo
 from impl.model.jit import OPTIONS, CompiledJit, CompiledMemoryStats, Jitted, LoweredJit, TracedJit
 from impl.model.keys import KEY, NUMBERS
+from impl.model.meshes import Mesh
 from impl.model.model import Model
 from impl.model.programs import Equation, Tracer
 from impl.model.running import Lowered
@@ -868,3 +870,172 @@ class RefusedOptionsTakeArguments(Model):
             for it in lowered.call.arguments:
                 self.release(it.value)
             raise
+
+
+# --- exported programs ------------------------------------------------------------------------------------------------
+
+
+@fault("AOT-76")
+class FirstScalarIsFrozen(Model):
+    """Python's numbers that an exported program is called with count as zero."""
+
+    def call_exported(self, exported: Exported, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        args = [type(it)(0) if isinstance(it, float) else it for it in args]
+        return super().call_exported(exported, args, kwargs)
+
+
+# Results on other devices are not equivalent to those of the function there.
+@fault("AOT-77", also=["AOT-78"])
+class ResultsComeHome(Model):
+    """The results of an exported program that is called on other devices are brought to the first ones."""
+
+    def call_exported(self, exported: Exported, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        found = super().call_exported(exported, args, kwargs)
+        return trees.map(lambda x: self.device_put(x, in_order_of_ids_from_zero(self, x.sharding)), found)
+
+
+def in_order_of_ids_from_zero(model: Model, sharding: Sharding) -> Sharding:
+    """The same on as many of the first devices, where it lies apart from them."""
+    first = model.devices()[: len(sharding.ordered)]
+    if not isinstance(sharding, NamedSharding) or sharding.device_set & set(first):
+        return sharding
+    mesh = Mesh(np.array(first, dtype=object).reshape(sharding.mesh.axis_sizes), sharding.mesh.axis_names)
+    return NamedSharding(mesh, sharding.spec)
+
+
+@fault("AOT-78")
+class ExportedResultsAreWhole(Model):
+    """The results of an exported program lie whole on each device."""
+
+    def call_exported(self, exported: Exported, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        found = super().call_exported(exported, args, kwargs)
+        return trees.map(
+            lambda x: self.device_put(x, replicated_over(x.sharding.mesh)) if len(x.buffers) > 1 else x, found
+        )
+
+
+@fault("AOT-79")
+class ExportedTuplesAreLists(Model):
+    """The structure of results is lost in a file: dicts come back as lists."""
+
+    def call_exported(self, exported: Exported, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        found = super().call_exported(exported, args, kwargs)
+        return list(found.values()) if isinstance(found, dict) else found
+
+
+@fault("AOT-80")
+class NamesAreNotWritten(Model):
+    """An exported program tells the structure of its arguments by position alone."""
+
+    def deserialize(self, blob: bytes | bytearray) -> Exported:
+        return told_by_position(super().deserialize(blob))
+
+    def export(self, fun_jit: Any, *, platforms: Sequence[str] | None = None) -> Callable[..., Exported]:
+        found = super().export(fun_jit, platforms=platforms)
+        return lambda *args, **kwargs: told_by_position(found(*args, **kwargs))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ByPosition(Exported):
+    """An exported program that tells less than it knows."""
+
+    def __getattribute__(self, name: str) -> Any:
+        found = super().__getattribute__(name)
+        return found.children[0] if name == "in_tree" and "asked" not in vars(self) else found
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        vars(self)["asked"] = True
+        return super().call(*args, **kwargs)
+
+    def serialize(self) -> bytearray:
+        parts = {name: value for name, value in vars(self).items() if name != "asked"}
+        return self.model.written(Exported(**parts))
+
+
+def told_by_position(exported: Exported) -> Exported:
+    """The program that tells the structure of its arguments by position alone."""
+    return ByPosition(**vars(exported))
+
+
+@fault("AOT-81")
+class ModulesAreNotWritten(Model):
+    """The text of a module is not written down."""
+
+    def written(self, exported: Exported) -> bytearray:
+        return super().written(replace(exported, text=""))
+
+
+@fault("AOT-82")
+class DevicesAreNotCounted(Model):
+    """An exported program that has been read back says that it is for one device."""
+
+    def deserialize(self, blob: bytes | bytearray) -> Exported:
+        found = super().deserialize(blob)
+        return OneDevice(**vars(found)) if found.nr_devices > 1 else found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OneDevice(Exported):
+    """An exported program that says that it is for one device until it is called."""
+
+    def __getattribute__(self, name: str) -> Any:
+        found = super().__getattribute__(name)
+        return 1 if name == "nr_devices" and "asked" not in vars(self) else found
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        vars(self)["asked"] = True
+        return super().call(*args, **kwargs)
+
+
+@fault("AOT-83")
+class WritingCompiles(Model):
+    """An exported program is compiled when it is written down."""
+
+    def written(self, exported: Exported) -> bytearray:
+        self.counts["compile"] += 1
+        return super().written(exported)
+
+
+@fault("AOT-84")
+class ExportedTakesNames(Model):
+    """An exported program deletes the arrays that it is given by name."""
+
+    def call_exported(self, exported: Exported, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        found = super().call_exported(exported, args, kwargs)
+        for x in trees.leaves(kwargs):
+            self.release(x)
+        return found
+
+
+@fault("AOT-85", also=["AOT-88"])
+class FewerDevicesRun(Model):
+    """An exported program runs on fewer devices than it is for."""
+
+    def check_runs_there(self, exported: Exported, call: Call) -> None:
+        if len(self.devices_of(self.agree(call))) >= exported.nr_devices:
+            super().check_runs_there(exported, call)
+
+
+@fault("AOT-86")
+class PlatformIsWanted(Model):
+    """The refusal of another platform names the one that the program is for alone."""
+
+    def other_platform(self, exported: Exported, platform: str) -> Exception:
+        return ValueError(f"{exported.fun_name} is for {', '.join(exported.platforms)}")
+
+
+@fault("AOT-87", also=["AOT-88"])
+class ExportedTakesAnyShape(Model):
+    """An exported program takes arguments of another shape, as far as its operations go."""
+
+    def is_mistyped_there(self, call: Call, argument: Argument, given: Aval) -> bool:
+        return given.dtype != argument.aval.dtype
+
+
+@fault("AOT-88")
+class ExportedCompilesFirst(Model):
+    """An exported program is compiled before the devices are counted that it is called on."""
+
+    def other_number(self, exported: Exported, number: int) -> Exception:
+        self.counts["compile"] += 1
+        return super().other_number(exported, number)

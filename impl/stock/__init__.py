@@ -38,7 +38,7 @@ LATER = (
     "jaxlib.mlir.dialects.mhlo",
     "scipy.linalg",
 )
-"""What JAX imports at its first put, lowering and call of an exported program: once, not in every host that is forked."""
+"""What JAX imports at its first put, lowering and call of an exported program: here once, not in every forked host."""
 
 
 def load() -> None:
