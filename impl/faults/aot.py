@@ -949,7 +949,7 @@ class ByPosition(Exported):
 
     def serialize(self) -> bytearray:
         parts = {name: value for name, value in vars(self).items() if name != "asked"}
-        return self.model.written(Exported(**parts))
+        return self.model.as_bytes(Exported(**parts))
 
 
 def told_by_position(exported: Exported) -> Exported:
@@ -961,8 +961,8 @@ def told_by_position(exported: Exported) -> Exported:
 class ModulesAreNotWritten(Model):
     """The text of a module is not written down."""
 
-    def written(self, exported: Exported) -> bytearray:
-        return super().written(replace(exported, text=""))
+    def as_bytes(self, exported: Exported) -> bytearray:
+        return super().as_bytes(replace(exported, text=""))
 
 
 @fault("AOT-82")
@@ -991,9 +991,9 @@ class OneDevice(Exported):
 class WritingCompiles(Model):
     """An exported program is compiled when it is written down."""
 
-    def written(self, exported: Exported) -> bytearray:
+    def as_bytes(self, exported: Exported) -> bytearray:
         self.counts["compile"] += 1
-        return super().written(exported)
+        return super().as_bytes(exported)
 
 
 @fault("AOT-84")
@@ -1029,7 +1029,7 @@ class ExportedTakesAnyShape(Model):
     """An exported program takes arguments of another shape, as far as its operations go."""
 
     def is_mistyped_there(self, call: Call, argument: Argument, given: Aval) -> bool:
-        return given.dtype != argument.aval.dtype
+        return bool(given.dtype != argument.aval.dtype)
 
 
 @fault("AOT-88")

@@ -53,7 +53,7 @@ class Exported:
         return self.text
 
     def serialize(self) -> bytearray:
-        return self.model.written(self)
+        return self.model.as_bytes(self)
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         return self.model.call_exported(self, args, kwargs)
@@ -103,7 +103,7 @@ class Exports(Jits):
             return value.abstract_mesh
         return _abstract(value) if isinstance(value, Sharding) else value
 
-    def written(self, exported: Exported) -> bytearray:
+    def as_bytes(self, exported: Exported) -> bytearray:
         """An exported program as bytes. AOT-79, AOT-80, AOT-81, AOT-82, AOT-83."""
         parts = {name: value for name, value in vars(exported).items() if name != "model"}
         return bytearray(MARK + pickle.dumps(parts))
