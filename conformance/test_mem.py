@@ -18,6 +18,7 @@ from conformance.probes.mem import (
     READ,
     SPOTS,
     STAYS,
+    THROUGH,
     TYPES,
     WAYS,
     WRONG,
@@ -303,6 +304,15 @@ keys_out = every(Keyed, lay=("one", "four"), memory=OTHER)
 test_keys_out = judge(probe="mem.keyed_out", cases=keys_out)
 
 
+as_hlo = every(Said, lay=LAYS, way=WAYS, memory=["default"])
+test_as_hlo = judge(probe="mem.said_as_hlo", cases=as_hlo)
+
+passages = every(Moved, lay=("one", "four"), form=THROUGH, memory=OTHER).where(
+    lambda c: c.lay == "one" or (c.memory == "pinned_host" and c.form in ("grad", "scan"))
+)
+test_passages = judge(probe="mem.through", cases=passages)
+
+
 REVIEWED = {
     "MEM-01": "9a3580eb",
     "MEM-02": "140e043e",
@@ -359,4 +369,7 @@ REVIEWED = {
     "MEM-53": "8d4f7c27",
     "MEM-54": "29be364d",
     "MEM-55": "2cf5f522",
+    "MEM-56": "e67cca8f",
+    "MEM-57": "1fe4a71a",
+    "MEM-58": "00b2656e",
 }

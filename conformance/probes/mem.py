@@ -85,6 +85,16 @@ def said(jax, see, lay, way, memory):
     see(said=kinds, names=memory in kinds)
 
 
+def said_as_hlo(jax, see, lay, way, memory):
+    """The same program as HLO: the kinds of memory that it speaks of, and whether anything in it is placed."""
+    usual, there = LAYS[lay].make(jax), _at(jax, LAYS[lay], memory)
+    x = _array(jax, there if way in GIVEN else usual)
+    given = (x, _array(jax, usual)) if way == "unused" else (x,)
+    see.step("lower")
+    text = see.lowered_hlo(WAYS[way](jax, there, usual), *given)
+    see(said=see.kinds_said(text), placed="annotate_device_placement" in text)
+
+
 # --- what a put to the usual memory adds to a module ------------------------------------------------------------------
 
 HOW = {
@@ -479,6 +489,40 @@ def used(jax, see, lay, act, how, memory):
 def _part(act):
     """What the host computes of the array."""
     return PARTS[act](arrays.value(ARRAY))
+
+
+THROUGH = {
+    "vmap": lambda jax, there, back: jax.vmap(lambda row: row + 1),
+    "inner": lambda jax, there, back: jax.jit(lambda x: jax.jit(lambda x: x + 1)(x)),
+    "scan": lambda jax, there, back: jax.jit(lambda x: jax.lax.scan(lambda carry, row: (carry, row + 1), 0, x)[1]),
+    "cond": lambda jax, there, back: jax.jit(lambda x: jax.lax.cond(True, lambda x: x + 1, lambda x: x + 2, x)),
+    "while": lambda jax, there, back: jax.jit(
+        lambda x: jax.lax.while_loop(lambda state: state[0] < 1, lambda state: (state[0] + 1, state[1] + 1), (0, x))[1]
+    ),
+    "grad": lambda jax, there, back: jax.grad(lambda x: (x * x).sum()),
+    "grad_away": lambda jax, there, back: jax.grad(lambda x: _away_and_back(jax, x, there, back).sum()),
+    "grad_away_jit": lambda jax, there, back: jax.jit(jax.grad(lambda x: _away_and_back(jax, x, there, back).sum())),
+}
+"""Transformations, loops and branches of an array in one kind of memory, or of one that goes there and back."""
+
+
+def _away_and_back(jax, x, there, back):
+    return jax.device_put(jax.device_put(x, there) * 3, back)
+
+
+def through(jax, see, lay, form, memory):
+    """An array in one kind of memory goes through a transformation, a loop or a branch."""
+    usual, there = LAYS[lay].make(jax), _at(jax, LAYS[lay], memory)
+    x = _array(jax, usual if form.startswith("grad_") else there)
+    value = arrays.value(ARRAY)
+    wanted = np.full_like(value, 3) if form.startswith("grad_") else value * 2 if form == "grad" else value + 1
+    see.step("call")
+    try:
+        y = jax.block_until_ready(THROUGH[form](jax, there, usual)(x))
+    except Exception as error:
+        see(result=_class(see, error))
+    else:
+        see(result=see.same(y, wanted))
 
 
 # --- other arrays -----------------------------------------------------------------------------------------------------

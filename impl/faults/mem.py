@@ -22,6 +22,7 @@ from impl.model.memories import Flow, Kind, Walk
 from impl.model.model import Model
 from impl.model.programs import Equation
 from impl.model.put import COPY, Place, Target
+from impl.model.running import Lowered
 from impl.model.shardings import NamedSharding, Sharding
 
 from . import fault
@@ -542,3 +543,34 @@ class KeysLackTheKindsOfResults(Model):
     def lowering_key(self, call: Call, home: Side | None) -> LoweringKey:
         key = super().lowering_key(call, home)
         return key._replace(outs=tuple(map(without_memory, key.outs)))
+
+
+# --- and also ---------------------------------------------------------------------------------------------------------
+
+
+@fault("MEM-56")
+class HloPlacesEverything(Model):
+    """HLO says of the default memory that results are placed in it."""
+
+    def hlo_text(self, lowered: Lowered) -> str:
+        return super().hlo_text(lowered) + '// frontend_attributes={_xla_buffer_placement="device"}\n'
+
+
+@fault("MEM-57")
+class NoLoopsInPinnedMemory(Model):
+    """A while loop takes no state in pinned memory."""
+
+    def kinds_after_one(self, equation: Equation, kinds: Sequence[Kind], walk: Walk) -> Sequence[Kind]:
+        if equation.name == "while" and "pinned_host" in kinds:
+            raise NotImplementedError("no loops in pinned memory")
+        return super().kinds_after_one(equation, kinds, walk)
+
+
+@fault("MEM-58")
+class NoSquaresInUnpinnedMemory(Model):
+    """Two factors in unpinned memory have no product."""
+
+    def kind_computed(self, name: str, kinds: Sequence[Kind]) -> Kind:
+        if name == "mul" and list(kinds).count("unpinned_host") > 1:
+            raise NotImplementedError("no product in unpinned memory")
+        return super().kind_computed(name, kinds)

@@ -513,7 +513,7 @@ class Jits(Infos):
         return ValueError(f"a program has a text as stablehlo or hlo, and not as {dialect!r}")
 
     def hlo_text(self, lowered: Lowered) -> str:
-        """The declaration of an HLO module, under either partitioner without a word of Shardy's. AOT-60, AOT-61."""
+        """The declaration of an HLO module, for either partitioner free of Shardy's words. AOT-60, AOT-61, MEM-56."""
         call = lowered.call
         ins = [
             (call.arguments[at].aval, call.arguments[at].wanted or call.arguments[at].committed) for at in lowered.kept

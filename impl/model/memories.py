@@ -102,7 +102,7 @@ class Memories(Agreement):
         return [known.get(var) for var in program.outputs]
 
     def kinds_after_one(self, equation: Equation, kinds: Sequence[Kind], walk: Walk) -> Sequence[Kind]:
-        """The kinds of what one operation gives."""
+        """The kinds of what one operation gives, which may hold programs. MEM-57."""
         if equation.name in ("device_put", "sharding_constraint"):
             return [self.kind_taken_to(equation, kinds[0], walk)]
         if equation.name == "jit":
@@ -143,7 +143,7 @@ class Memories(Agreement):
         return results
 
     def kind_computed(self, name: str, kinds: Sequence[Kind]) -> Kind:
-        """The kind of what is computed: that of the operands, which are all in one. MEM-19, MEM-39, MEM-44."""
+        """The kind of what is computed: that of the operands, which are all in one. MEM-19, MEM-39, MEM-44, MEM-58."""
         found = list(dict.fromkeys(kind for kind in kinds if kind is not None))
         if len(found) > 1:
             raise self.mixed_memories(name, found)
