@@ -118,7 +118,9 @@ class Eager(Acted):  # map-square_other
     side: str
 
 
-eagers = every(Eager, act=ACTS, side=("four", "other", "back", "rep", "columns", "square", "square_other"))
+eagers = every(Eager, act=ACTS, side=("four", "other", "back", "rep", "columns", "square", "square_other")).where(
+    lambda c: c.act == "constraint" or c.side in ("other", "back", "columns", "square_other")
+)
 test_eagers = judge(probe="abs.eager", cases=eagers)
 
 
@@ -176,7 +178,7 @@ class Take(Case):  # inner_out-columns
         return 8
 
 
-takes = every(Take, how=TAKES, given=("four", "other", "back", "columns"))
+takes = every(Take, how=TAKES, given=("four", "other", "columns"))
 test_takes = judge(probe="abs.take", cases=takes)
 
 

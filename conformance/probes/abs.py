@@ -349,7 +349,7 @@ def _several(jax, sharding):
 
 
 COUNTED: dict[str, Any] = {
-    **{form: FORMS[form] for form in ("constraint", "map", "inner", "inner_map", "scan", "cond", "constant_beside")},
+    **{form: FORMS[form] for form in ("constraint", "map", "inner", "scan")},
     "several": _several,
 }
 """Functions of one array that have something over an abstract mesh of four devices in them."""
@@ -401,8 +401,6 @@ def _lowers(program, x):
 NOWHERE: dict[str, Any] = {
     "constraint": FORMS["constraint"],
     "map": FORMS["map"],
-    "inner": FORMS["inner"],
-    "scan": FORMS["scan"],
 }
 
 
