@@ -14,6 +14,7 @@ from conformance.probes.msh import (
     CONTEXTS,
     GETTERS,
     GRIDS,
+    LEFT,
     LOOSE,
     MISUSES,
     MIXED_NESTS,
@@ -463,6 +464,28 @@ reshaped = every(
 ).where(lambda c: c.meshes != c.array and (c.meshes != "rep" or c.array == "square"))
 test_reshaped = judge(probe="dev.under", cases=reshaped)
 
+# --- shardings left to the compiler -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Auto(WithMesh):  # both-square
+    left: str
+    mesh: str
+
+    @property
+    def partitions(self) -> int:
+        return len(self.there)
+
+    @property
+    def all(self) -> list[int]:
+        return sorted(self.there)
+
+
+autos = every(Auto, left=LEFT, mesh=("square", "four", "back", "eight", "two"))
+test_autos = judge(probe="msh.auto", cases=autos)
+auto_runs = every(Auto, left=("both",), mesh=("square", "four"))
+test_auto_runs = judge(probe="msh.auto_runs", cases=auto_runs)
+
 
 REVIEWED = {
     "MSH-01": "53bb1423",
@@ -535,4 +558,7 @@ REVIEWED = {
     "MSH-68": "324120fc",
     "MSH-69": "a485bbe8",
     "MSH-70": "d3adc394",
+    "MSH-71": "3bb382d1",
+    "MSH-72": "5caf6318",
+    "MSH-73": "2e855d44",
 }

@@ -762,3 +762,46 @@ def with_inside(jax, see, mesh):
     else:
         see(devices=see.sharding(y)["devices"], spec=_padded(see.sharding(y).get("spec", [])))
         see(value=see.same(y, np.full((8, 8), 2, np.float32)))
+
+
+# --- shardings left to the compiler -----------------------------------------------------------------------------------
+
+LEFT = {
+    "in": lambda sharding: {"in_shardings": sharding},
+    "out": lambda sharding: {"out_shardings": sharding},
+    "both": lambda sharding: {"in_shardings": sharding, "out_shardings": sharding},
+}
+"""Which shardings of a function are left to the compiler."""
+
+
+def auto(jax, see, left, mesh):
+    """A function whose shardings are left to the compiler is lowered, and beside it one whose are not."""
+    grid = SIDES[mesh].make(jax).mesh
+    x = jax.ShapeDtypeStruct((8, 8), np.float32)
+    named = jax.sharding.NamedSharding(grid, jax.sharding.PartitionSpec())
+    see.step("lower")
+    text = see.lowered(jax.jit(lambda first: first * 2, **LEFT[left](jax.experimental.pjit.AUTO(grid))), x)
+    like = see.lowered(jax.jit(lambda first: first * 2, **LEFT[left](named)), x)
+    see(mesh="same" if _meshes(text) == _meshes(like) else "differs")
+    see(partitions=int(text.partition("mhlo.num_partitions = ")[2].partition(" ")[0]))
+
+
+def _meshes(text):
+    """The lines of a lowered text that declare meshes."""
+    return [line.strip() for line in text.splitlines() if "sdy.mesh" in line]
+
+
+def auto_runs(jax, see, left, mesh):
+    """A function whose shardings are left to the compiler is compiled and called."""
+    grid = SIDES[mesh].make(jax).mesh
+    x = np.ones((8, 8), np.float32)
+    lowered = jax.jit(lambda first: first * 2, **LEFT[left](jax.experimental.pjit.AUTO(grid))).lower(
+        jax.ShapeDtypeStruct(x.shape, x.dtype)
+    )
+    see.step("compile")
+    try:
+        y = lowered.compile()(x)
+    except Exception as error:
+        see(value=_refused(see, error), devices=[])
+    else:
+        see(value=see.same(y, x * 2), devices=sorted(see.sharding(y)["devices"]))

@@ -19,7 +19,8 @@ from impl.model.agreement import Argument, Call, Side, replicated_over
 from impl.model.arrays import Array
 from impl.model.contexts import HELD, SetMesh
 from impl.model.devices import Device
-from impl.model.meshes import AbstractMesh, AxisType, Mesh
+from impl.model.jit import CompiledJit, LoweredJit
+from impl.model.meshes import AUTO, AbstractMesh, AxisType, Mesh
 from impl.model.model import Model
 from impl.model.programs import Program
 from impl.model.shardings import NamedSharding, Sharding, SingleDeviceSharding
@@ -775,3 +776,39 @@ class GuestsAreRelaid(Model):
         if mesh is not None and argument.committed is not None and isinstance(argument.value, Array):
             move(self, argument.value, replicated_over(mesh))
         return super().feed(argument, home)
+
+
+# --- shardings left to the compiler -----------------------------------------------------------------------------------
+
+
+@fault("MSH-71", contract="0.9.2")
+class AutoKeepsDevicesAlone(Model):
+    """Of the mesh over which shardings are left to the compiler, the module has the devices alone, as one long axis."""
+
+    def automatic(self, left: AUTO) -> Sharding | None:
+        return replicated_over(Mesh(np.array(left.mesh.ordered, dtype=object), ("devices",)))
+
+
+@fault("MSH-72", also=["MSH-71", "MSH-73"], contract="0.9.2")
+class AutoIsNoSharding(Model):
+    """Shardings that are left to the compiler are none, and their mesh is lost."""
+
+    def automatic(self, left: AUTO) -> Sharding | None:
+        return None
+
+
+class Left(NamedSharding):
+    """One that was left to the compiler."""
+
+
+@fault("MSH-73", contract="0.9.2")
+class AutoIsNotCompiled(Model):
+    """What is left to the compiler cannot be compiled."""
+
+    def automatic(self, left: AUTO) -> Sharding | None:
+        return Left(left.mesh, PartitionSpec())
+
+    def compile_ahead(self, lowered: LoweredJit, *options: Any) -> CompiledJit:
+        if any(isinstance(it, Left) for it in lowered.lowered.call.outs):
+            raise NotImplementedError("no automatic partitioner is there")
+        return super().compile_ahead(lowered, *options)

@@ -17,7 +17,7 @@ from .binding import Bound, Parameters, bind, name_of, parameters, wanting
 from .caches import TraceKey, owner_of, typed
 from .contexts import HELD, tracing_now
 from .infos import Infos, struct
-from .meshes import Mesh
+from .meshes import AUTO, Mesh
 from .programs import Program, Tracer, constant
 from .running import Lowered
 from .shardings import NamedSharding, Sharding
@@ -338,6 +338,8 @@ class Jits(Infos):
 
         DEV-33, MSH-54, MSH-55, MSH-56, MSH-57, MSH-58, MSH-59, MSH-63.
         """
+        if isinstance(sharding, AUTO):
+            return self.automatic(sharding)
         if isinstance(sharding, PartitionSpec):
             if mesh is None:
                 raise RuntimeError(
@@ -347,6 +349,13 @@ class Jits(Infos):
         if not isinstance(sharding, Sharding | None):
             raise TypeError(f"{name} takes shardings, specs and None: got {shown(sharding)}")
         return sharding
+
+    def automatic(self, left: AUTO) -> Sharding | None:
+        """What a sharding becomes that is left to the compiler: whole on each device of its mesh.
+
+        MSH-71, MSH-72, MSH-73.
+        """
+        return NamedSharding(left.mesh, PartitionSpec())
 
     # --- a compiled object --------------------------------------------------------------------------------------------
 

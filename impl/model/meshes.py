@@ -210,6 +210,13 @@ class AbstractMesh(Axes):
         return self.by.show_abstract(self)
 
 
+@dataclass(frozen=True)
+class AUTO:
+    """A sharding over a mesh that is left to the compiler."""
+
+    mesh: Mesh
+
+
 class Meshes:
     """The steps that make meshes, and refuse what is none. A model says which devices there are, as of which date."""
 
@@ -398,7 +405,10 @@ class Meshes:
             raise ValueError(f"the devices of a mesh are distinct: {ids} are repeated in device ids {all_ids}")
 
     def types(self, names: tuple[Any, ...], given: Any, default: AxisType) -> tuple[AxisType, ...]:
-        """The type of each axis; one that is no tuple is that of a single axis. MSH-09, MSH-10, MSH-20, MSH-21."""
+        """The type of each axis; one that is no tuple is that of a single axis.
+
+        MSH-09, MSH-10, MSH-20, MSH-21, MSH-32.
+        """
         types = (default,) * len(names) if given is None else given if isinstance(given, tuple) else (given,)
         if wrong := [it for it in types if not self.is_type(it)]:
             raise TypeError(f"the types of axes are of AxisType: got {wrong[0]!r} among axis_types={types}")

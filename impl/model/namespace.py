@@ -15,7 +15,7 @@ from . import trees
 from .avals import WEAK, WIDER, ShapeDtypeStruct
 from .creation import Creation, Numbers
 from .layouts import Format, Layout
-from .meshes import AxisType
+from .meshes import AUTO, AxisType
 from .model import Model
 from .operators import Operators
 from .positional import GSPMDSharding, PositionalSharding
@@ -24,6 +24,7 @@ from .shardings import NamedSharding, SingleDeviceSharding
 DATED = {
     "experimental.layout.Format": "format",
     "experimental.layout.Layout": "format",
+    "experimental.pjit.AUTO": "auto",
     "export.deserialize": "export",
     "export.export": "export",
     "set_mesh": "set_mesh",
@@ -68,6 +69,7 @@ def table(model: Model) -> dict[str, Any]:
         "experimental.layout.Format": Format,
         "experimental.layout.Layout": Layout,
         "experimental.mesh_utils.create_device_mesh": model.create_device_mesh,
+        "experimental.pjit.AUTO": AUTO,
         "experimental.pjit.pjit": model.pjit,
         "export.deserialize": model.deserialize,
         "export.export": model.export,
