@@ -6,7 +6,26 @@ from dataclasses import dataclass
 
 from conformance.kit import Case, every, judge
 from conformance.probes.arrays import ARRAYS, OPTIONAL
-from conformance.probes.don import CHAINS, FORMS, MODULES, PERHAPS, PLACES, SPARE, SPECS
+from conformance.probes.don import (
+    CHAINS,
+    FORMS,
+    GLANCES,
+    HARMLESS,
+    MISUSES,
+    MODULES,
+    NO_OPERATIONS,
+    OPERATIONS,
+    PERHAPS,
+    PLACES,
+    READS,
+    REFUSALS,
+    SAME_MEMORY,
+    SPARE,
+    SPECS,
+    TRACED,
+    TWICE,
+    VIEWS,
+)
 
 
 @dataclass(frozen=True)
@@ -160,6 +179,141 @@ aliases = every(Aliased, form=MODULES, place=("one", "free", "xy", "rep", "x", "
 )
 test_aliases = judge(probe="don.aliased", cases=aliases)
 
+
+@dataclass(frozen=True)
+class Twice(At):  # first-hot-xy
+    order: str
+    how: str
+    place: str
+
+
+twices = every(Twice, order=TWICE, how=("cold", "hot", "compiled"), place=("one", "xy", "rep", "eight")).where(
+    lambda c: (c.how == "cold" and c.place != "rep") or c.order in ("first", "both")
+)
+test_twices = judge(probe="don.twice", cases=twices, limit=8.0)
+
+
+@dataclass(frozen=True)
+class View(At):  # alias-first-xy
+    view: str
+    order: str
+    place: str
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return ("device_put.flags",) if self.view == "alias" else ()
+
+
+two_views = every(View, view=SAME_MEMORY, order=("first", "second", "both"), place=("one", "xy")).where(
+    lambda c: c.view != "shard" or c.place == "one"
+)
+test_two_views = judge(probe="don.views", cases=two_views, limit=8.0)
+
+
+@dataclass(frozen=True)
+class Use(At):  # is_ready-eight
+    use: str
+    place: str
+
+    @property
+    def reads(self) -> bool:
+        """Whether the use needs what the array holds."""
+        return self.use in READS
+
+    @property
+    def harmless(self) -> bool:
+        """Whether a deleted array has an answer to it."""
+        return self.use in HARMLESS
+
+
+uses = every(Use, use=[*READS, *GLANCES, *HARMLESS], place=("one", "free", "xy", "eight")).where(
+    lambda c: c.place != "free" or c.use in ("add", "again", "hit", "is_ready", "asarray")
+)
+test_uses = judge(probe="don.use", cases=uses, limit=8.0)
+
+
+@dataclass(frozen=True)
+class Tie(At):  # constrain-output-xy
+    way: str
+    ended: str
+    place: str
+
+    @property
+    def operates(self) -> bool:
+        """Whether what it gives is another array."""
+        return self.way in OPERATIONS
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return ("device_put.flags",) if self.way == "put_copy" else ()
+
+
+ties = every(Tie, way=[*OPERATIONS, *NO_OPERATIONS], ended=("output", "input"), place=("one", "xy", "rep"))
+test_ties = judge(probe="don.tie", cases=ties)
+
+
+@dataclass(frozen=True)
+class Result(At):  # second-xy
+    ended: str
+    place: str
+
+
+result_pairs = every(Result, ended=("first", "second"), place=("one", "free", "xy", "rep", "eight"))
+test_result_pairs = judge(probe="don.results", cases=result_pairs)
+
+
+@dataclass(frozen=True)
+class Captured(At):  # later-xy
+    what: str
+    place: str
+
+
+captures = every(Captured, what=("another", "later", "itself"), place=("one", "xy", "rep", "eight"))
+test_captures = judge(probe="don.captured", cases=captures, limit=8.0)
+
+
+@dataclass(frozen=True)
+class Viewed(At):  # shard-xy
+    view: str
+    place: str
+
+
+viewings = every(Viewed, view=VIEWS, place=("one", "rep", "xy", "eight")).where(
+    lambda c: c.place == "one" or c.view != "dlpack"
+)
+test_viewings = judge(probe="don.viewed", cases=viewings)
+
+
+@dataclass(frozen=True)
+class Refusal(At):  # tracing-xy
+    refusal: str
+    place: str
+
+
+refusals = every(Refusal, refusal=REFUSALS, place=("one", "xy", "eight")).where(
+    lambda c: c.place != "eight" or c.refusal in ("gone", "tracing", "compiled_gone")
+)
+test_refusals = judge(probe="don.refused", cases=refusals, limit=8.0)
+
+
+@dataclass(frozen=True)
+class Misuse(Case):  # out_of_range
+    option: str
+
+
+misuses = every(Misuse, option=MISUSES)
+test_misuses = judge(probe="don.misuse", cases=misuses)
+
+
+@dataclass(frozen=True)
+class Traced(At):  # scan-xy
+    under: str
+    place: str
+
+
+tracings = every(Traced, under=TRACED, place=("one", "xy", "rep"))
+test_tracings = judge(probe="don.traced", cases=tracings)
+
 REVIEWED = {
     "DON-01": "f2b6be28",
     "DON-02": "afcc76fc",
@@ -201,4 +355,38 @@ REVIEWED = {
     "DON-38": "ea20332d",
     "DON-39": "4bccfcb4",
     "DON-40": "974823ff",
+    "DON-41": "cef56d9e",
+    "DON-42": "a45204b8",
+    "DON-43": "3312b9fd",
+    "DON-44": "19f4c2b2",
+    "DON-45": "237b95d5",
+    "DON-46": "ec53d246",
+    "DON-47": "4d69e5b0",
+    "DON-48": "f7bc3b38",
+    "DON-49": "b25a2d22",
+    "DON-50": "f641878d",
+    "DON-51": "6514103f",
+    "DON-52": "12691a68",
+    "DON-53": "3603b0f8",
+    "DON-54": "f61bbd5c",
+    "DON-55": "5898d6a8",
+    "DON-56": "51a1a8ce",
+    "DON-57": "a8f7fa1b",
+    "DON-58": "205c7360",
+    "DON-59": "a1c0480d",
+    "DON-60": "324fd538",
+    "DON-61": "4a49bea3",
+    "DON-62": "236c4023",
+    "DON-63": "4db68742",
+    "DON-64": "456e7188",
+    "DON-65": "0415bdcb",
+    "DON-66": "308e28b4",
+    "DON-67": "a153b4fd",
+    "DON-68": "92be5f2b",
+    "DON-69": "cda52cce",
+    "DON-70": "d74b36b2",
+    "DON-71": "6f018bc1",
+    "DON-72": "305b750b",
+    "DON-73": "4deaddcc",
+    "DON-74": "27f25ed0",
 }

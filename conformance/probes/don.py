@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import warnings
 from dataclasses import dataclass
 
@@ -468,6 +470,401 @@ def aliased(jax, see, form, place):
     states = [see.state(x, _value()), see.state(y, _value(WIDE))]
     see(deleted=states.count("deleted"), inputs=" ".join(states))
     see(agree=len(aliases) == stats.alias_size_in_bytes / shard == states.count("deleted"))
+
+
+# --- an array that is there twice -------------------------------------------------------------------------------------
+
+TWICE = {
+    "both": lambda jax: jax.jit(add, donate_argnums=(0, 1)),
+    "first": lambda jax: jax.jit(add, donate_argnums=0),
+    "second": lambda jax: jax.jit(add, donate_argnums=1),
+    "results": lambda jax: jax.jit(apart, donate_argnums=(0, 1)),
+    "keyword": lambda jax: jax.jit(apart, donate_argnames="x"),
+    "tree": lambda jax: jax.jit(lambda x: [x["u"] + 1, x["v"][0] + 2], donate_argnums=0),
+    "partly": lambda jax: jax.jit(lambda x, y: x[0] + x[1] + y["u"], donate_argnums=1),
+}
+"""Programs that donate one of two arrays, or both."""
+
+GIVEN = {
+    "keyword": lambda program, x, y: program(x, y=y),
+    "tree": lambda program, x, y: program({"u": x, "v": (y,)}),
+    "partly": lambda program, x, y: program([x, x], {"u": y}),
+}
+"""How they are given: where nothing else is said, by position."""
+
+
+def twice(jax, see, order, how, place):
+    """One array is two arguments of a call that donates it, and of the same call again; then it is used elsewhere."""
+    where = PLACES[place].make(jax)
+    x = _array(jax, where)
+    program = TWICE[order](jax)
+    give = GIVEN.get(order, lambda program, x, y: program(x, y))
+    if how == "hot":
+        see.step("before")
+        for _ in range(2):
+            jax.block_until_ready(give(program, _array(jax, where), _array(jax, where)))
+    if how == "compiled":
+        program = give(program.lower, _array(jax, where), _array(jax, where)).compile()
+    see.step("call")
+    told = _refusal(jax, see, lambda: give(program, x, x))
+    see(refused=told["refused"], clear=told["clear"], named=told["named"])
+    see.step("call again")
+    see(again=_refusal(jax, see, lambda: give(program, x, x))["refused"])
+    see(input=see.state(x, _value()))
+    see.step("later")
+    see(later="gone" if x.is_deleted() else see.same(jax.block_until_ready(jax.jit(bump)(x)), _value(1)))
+
+
+def views(jax, see, view, order, place):
+    """Two arrays over one memory are the arguments of a call that donates the first, or both."""
+    where = PLACES[place].make(jax)
+    x = _array(jax, where)
+    y = SAME_MEMORY[view](jax, x, where)
+    see.step("call")
+    try:
+        z = jax.block_until_ready(TWICE[order](jax)(x, y))
+    except Exception as error:
+        see(result="refused" if see.named(error, ("donat",)) else type(error).__name__)
+    else:
+        see(result=see.same(z, _value() + _value()))
+    see(inputs=" ".join(sorted({see.state(x, _value()), see.state(y, _value())})))
+    see.step("later")
+    see(later=see.same(jax.block_until_ready(jax.jit(bump)(_array(jax, where))), _value(1)))
+
+
+SAME_MEMORY = {
+    "alias": lambda jax, x, s: jax.device_put(x, s, may_alias=True),
+    "shard": lambda jax, x, s: x.addressable_shards[0].data,
+    "assembled": lambda jax, x, s: jax.make_array_from_single_device_arrays(
+        x.shape, s, [shard.data for shard in x.addressable_shards]
+    ),
+}
+"""Another array over the memory of one."""
+
+
+def _refusal(jax, see, call):
+    """The class of the error of a call, whether it speaks of donation, and whether it names an argument."""
+    try:
+        jax.block_until_ready(call())
+    except Exception as error:
+        named = [see.names_argument(error, *it) for it in (("x", 0), ("y", 1), ("x['u']", 0), ("y['u']", 2))]
+        return {"refused": "yes", "clear": bool(see.named(error, ("donat",))), "named": any(named)}
+    return {"refused": "no", "clear": False, "named": False}
+
+
+# --- an array that is used again --------------------------------------------------------------------------------------
+
+
+def _hit(jax, x, y):
+    """A program that has run before, on other arrays that lie alike."""
+    program = jax.jit(like)
+    for _ in range(2):
+        jax.block_until_ready(program(jax.device_put(_value(), y.sharding)))
+    jax.block_until_ready(program(x))
+
+
+def like(x):
+    return x * 2
+
+
+def _compiled(jax, x, y):
+    """A program that was compiled for an array that lies alike."""
+    jax.block_until_ready(jax.jit(like).lower(y).compile()(x))
+
+
+READS = {
+    "asarray": lambda jax, x, y: np.asarray(x),
+    "get": lambda jax, x, y: jax.device_get(x),
+    "tolist": lambda jax, x, y: x.tolist(),
+    "pickle": lambda jax, x, y: pickle.dumps(x),
+    "copy": lambda jax, x, y: copy.copy(x),
+    "iterate": lambda jax, x, y: list(x),
+    "index": lambda jax, x, y: jax.block_until_ready(x[0]),
+    "add": lambda jax, x, y: jax.block_until_ready(x + 1),
+    "beside": lambda jax, x, y: jax.block_until_ready(y + x),
+    "fresh": lambda jax, x, y: jax.block_until_ready(jax.jit(lambda x: x - 1)(x)),
+    "fresh_donating": lambda jax, x, y: jax.block_until_ready(jax.jit(lambda x: x - 1, donate_argnums=0)(x)),
+    "again": lambda jax, x, y: jax.block_until_ready(jax.jit(bump, donate_argnums=0)(x)),
+    "hit": _hit,
+    "compiled": _compiled,
+    "in_tree": lambda jax, x, y: jax.block_until_ready(jax.jit(branch)({"u": y, "v": (x,)})),
+    "grad": lambda jax, x, y: jax.grad(lambda x: (x * x).sum())(x),
+    "vmap": lambda jax, x, y: jax.block_until_ready(jax.vmap(bump)(x)),
+    "put": lambda jax, x, y: jax.block_until_ready(jax.device_put(x, jax.devices()[2])),
+    "put_same": lambda jax, x, y: jax.block_until_ready(jax.device_put(x, y.sharding)),
+    "captured": lambda jax, x, y: jax.block_until_ready(jax.jit(lambda y: y + x)(y)),
+}
+"""Uses that need what an array holds."""
+
+GLANCES = {
+    "repr": lambda jax, x, y: repr(x),
+    "str": lambda jax, x, y: str(x),
+    "shards": lambda jax, x, y: [shard.data.shape for shard in x.addressable_shards],
+    "is_ready": lambda jax, x, y: x.is_ready(),
+    "block": lambda jax, x, y: x.block_until_ready(),
+    "block_tree": lambda jax, x, y: jax.block_until_ready([x, y]),
+    "to_host_async": lambda jax, x, y: x.copy_to_host_async(),
+    "constrain": lambda jax, x, y: jax.lax.with_sharding_constraint(x, y.sharding),
+    "eval_shape": lambda jax, x, y: jax.eval_shape(bump, x),
+    "lower": lambda jax, x, y: jax.jit(bump).lower(x),
+}
+"""Uses that need not read it."""
+
+HARMLESS = {
+    "is_deleted": lambda jax, x, y: x.is_deleted(),
+    "facts": lambda jax, x, y: (x.shape, x.dtype, x.size, x.ndim, x.sharding, x.committed),
+    "delete": lambda jax, x, y: x.delete(),
+    "delete_twice": lambda jax, x, y: (x.delete(), x.delete()),
+    "live_arrays": lambda jax, x, y: [it.shape for it in jax.live_arrays()],
+    "drop": lambda jax, x, y: None,
+}
+"""Questions and acts that a deleted array has an answer for."""
+
+
+def use(jax, see, use, place):
+    """One use of an array that a call was given for good; then what the call gave, and another program."""
+    where = PLACES[place].make(jax)
+    x = _array(jax, where)
+    see.step("call")
+    y = jax.block_until_ready(jax.jit(bump, donate_argnums=0)(x))
+    see.step("use")
+    try:
+        {**READS, **GLANCES, **HARMLESS}[use](jax, x, y)
+    except Exception as error:
+        see(used="deleted" if see.named(error, ("deleted",)) else type(error).__name__)
+    else:
+        see(used="done")
+    see.step("later")
+    see(output=see.same(y, _value(1)))
+    see(later=see.same(jax.block_until_ready(jax.jit(bump)(_array(jax, where))), _value(1)))
+    see(input=see.state(x, _value()))
+
+
+# --- an array that another one came from ------------------------------------------------------------------------------
+
+OPERATIONS = {
+    "constrain": lambda jax, x: jax.lax.with_sharding_constraint(x, x.sharding),
+    "identity": lambda jax, x: jax.jit(itself)(x),
+    "identity_out": lambda jax, x: jax.jit(itself, out_shardings=x.sharding)(x),
+    "tuple": lambda jax, x: jax.jit(lambda x: (x, x + 1))(x)[0],
+    "array": lambda jax, x: jax.numpy.array(x),
+    "copy": lambda jax, x: copy.copy(x),
+    "put_copy": lambda jax, x: jax.device_put(x, x.sharding, may_alias=False),
+    "add_zero": lambda jax, x: x + 0,
+}
+"""What gives another array of the same value."""
+
+NO_OPERATIONS = {
+    "reshape": lambda jax, x: x.reshape(8, 8),
+    "astype": lambda jax, x: x.astype("float32"),
+    "slice": lambda jax, x: x[:],
+    "rows": lambda jax, x: x[0:8],
+    "asarray": lambda jax, x: jax.numpy.asarray(x),
+    "broadcast": lambda jax, x: jax.numpy.broadcast_to(x, (8, 8)),
+    "concatenate": lambda jax, x: jax.numpy.concatenate([x]),
+}
+"""What may give the array itself."""
+
+
+def tie(jax, see, way, ended, place):
+    """Two arrays of which one came from the other: one is donated, then the other is looked at."""
+    x = _array(jax, PLACES[place].make(jax))
+    see.step("make")
+    y = jax.block_until_ready({**OPERATIONS, **NO_OPERATIONS}[way](jax, x))
+    if y is x:
+        see(other="itself")
+        return
+    gone, other = (y, x) if ended == "output" else (x, y)
+    see.step("donate")
+    z = jax.block_until_ready(jax.jit(bump, donate_argnums=0)(gone))
+    see(value=see.same(z, _value(1)))
+    see(other=see.state(other, _value()))
+    see.step("later")
+    see(later="gone" if other.is_deleted() else see.same(jax.block_until_ready(jax.jit(like)(other)), _value() * 2))
+
+
+def results(jax, see, ended, place):
+    """Two results of one call that are the same value: one is donated, then the other is looked at."""
+    x = _array(jax, PLACES[place].make(jax))
+    see.step("call")
+    pair = jax.block_until_ready(jax.jit(lambda x: (x + 1, x + 1))(x))
+    if pair[0] is pair[1]:
+        see(other="itself")
+        return
+    gone, other = pair if ended == "first" else pair[::-1]
+    see.step("donate")
+    jax.block_until_ready(jax.jit(bump, donate_argnums=0)(gone))
+    see(other=see.state(other, _value(1)))
+
+
+def captured(jax, see, what, place):
+    """A donating program captures an array: another one, one that is donated later, or its own argument."""
+    where = PLACES[place].make(jax)
+    x, c = _array(jax, where), _array(jax, where, WIDE)
+    held = x if what == "itself" else c
+    program = jax.jit(lambda a: a + held, donate_argnums=0)
+    more = 0 if what == "itself" else WIDE
+    see.step("call")
+    told = "refused"
+    try:
+        told = see.same(jax.block_until_ready(program(x)), _value() + _value(more))
+    except Exception as error:
+        told = "refused" if see.named(error, ("donat", "deleted")) else type(error).__name__
+    see(result=told)
+    if what == "later":
+        see.step("donate what it captured")
+        jax.block_until_ready(jax.jit(bump, donate_argnums=0)(c))
+        see.step("call again")
+        try:
+            told = see.same(jax.block_until_ready(program(_array(jax, where))), _value() + _value(WIDE))
+        except Exception as error:
+            told = "refused" if see.named(error, ("donat", "deleted")) else type(error).__name__
+        see(again=told)
+    see(captured=see.state(held, _value(more)))
+    see.step("later")
+    see(later=see.same(jax.block_until_ready(jax.jit(bump)(_array(jax, where))), _value(1)))
+
+
+VIEWS = {
+    "whole": lambda jax, x: np.asarray(x),
+    "get": lambda jax, x: jax.device_get(x),
+    "shard": lambda jax, x: np.asarray(x.addressable_shards[0].data),
+    "last": lambda jax, x: np.asarray(x.addressable_shards[-1].data),
+    "dlpack": lambda jax, x: np.from_dlpack(x),
+}
+"""Views of an array in the host's memory."""
+
+
+def viewed(jax, see, view, place):
+    """An array is donated while the host holds a view of it, and what comes of it is donated as well."""
+    x = _array(jax, PLACES[place].make(jax))
+    seen = VIEWS[view](jax, x)
+    before = seen.tobytes()
+    see.step("call")
+    y = jax.block_until_ready(jax.jit(bump, donate_argnums=0)(x))
+    see(value=see.same(y, _value(1)))
+    see.step("call again")
+    z = jax.block_until_ready(jax.jit(bump, donate_argnums=0)(_array(jax, y.sharding, 1)))
+    see(view="same" if seen.tobytes() == before else "differs")
+    see(after=see.same(z, _value(2)))
+    see(input=see.state(x, _value()))
+
+
+# --- calls that come to nothing ---------------------------------------------------------------------------------------
+
+
+def _fails(x):
+    raise LookupError("in the function")
+
+
+REFUSALS = {
+    "elsewhere": lambda jax, s, x: jax.jit(apart, donate_argnums=(0, 1))(x, _array(jax, jax.devices()[5])),
+    "tracing": lambda jax, s, x: jax.jit(_fails, donate_argnums=0)(x),
+    "result": lambda jax, s, x: jax.jit(lambda x: (x + 1, "text"), donate_argnums=0)(x),
+    "shapes": lambda jax, s, x: jax.jit(add, donate_argnums=0)(x, np.zeros(3, "float32")),
+    "missing": lambda jax, s, x: jax.jit(add, donate_argnums=0)(x),
+    "no_array": lambda jax, s, x: jax.jit(add, donate_argnums=0)(x, "text"),
+    "gone": lambda jax, s, x: jax.jit(apart, donate_argnums=0)(x, _gone(jax, s)),
+    "unhashable": lambda jax, s, x: jax.jit(times, static_argnums=0, donate_argnums=1)([1], x),
+    "compiled_shape": lambda jax, s, x: _ahead(jax, s)(x, np.zeros((8, 4), "float32")),
+    "compiled_dtype": lambda jax, s, x: _ahead(jax, s)(x, np.zeros((8, 8), "int32")),
+    "compiled_missing": lambda jax, s, x: _ahead(jax, s)(x),
+    "compiled_elsewhere": lambda jax, s, x: _ahead(jax, s)(x, _array(jax, jax.devices()[5])),
+    "compiled_gone": lambda jax, s, x: _ahead(jax, s)(x, _gone(jax, s)),
+}
+"""Calls that are to donate an array, and cannot be made."""
+
+
+def _ahead(jax, s):
+    x, y = _array(jax, s), _array(jax, s)
+    return jax.jit(apart, donate_argnums=0).lower(x, y).compile()
+
+
+def _gone(jax, s):
+    gone = _array(jax, s)
+    gone.delete()
+    return gone
+
+
+def refused(jax, see, refusal, place):
+    """A donating call that is refused, or whose function fails, leaves what it was to be given."""
+    where = PLACES[place].make(jax)
+    x = _array(jax, where)
+    before = (see.spans(x), see.sharding(x))
+    see.step("call")
+    try:
+        jax.block_until_ready(REFUSALS[refusal](jax, where, x))
+    except Exception as error:
+        internal = see.named(error, ("INTERNAL:", "INVALID_ARGUMENT", "Check failed"))
+        see(refused="internal" if internal else "yes")
+    else:
+        see(refused="no")
+    state = see.state(x, _value())
+    see(input=state, moved=state != "intact" or (see.spans(x), see.sharding(x)) != before)
+    see.step("later")
+    see(later="gone" if state != "intact" else see.same(jax.block_until_ready(jax.jit(bump)(x)), _value(1)))
+
+
+MISUSES = {
+    "out_of_range": {"donate_argnums": 1},
+    "out_of_range_negative": {"donate_argnums": -2},
+    "text": {"donate_argnums": "x"},
+    "fraction": {"donate_argnums": 0.5},
+    "texts": {"donate_argnums": ("x",)},
+    "unknown": {"donate_argnames": "z"},
+    "number": {"donate_argnames": 0},
+    "static": {"static_argnums": 0, "donate_argnums": 0},
+    "static_named": {"static_argnames": "x", "donate_argnames": "x"},
+    "static_mixed": {"static_argnums": 0, "donate_argnames": "x"},
+}
+"""Options of a jit over a function of one array, x, that mean nothing."""
+
+
+def misuse(jax, see, option):
+    """A jit with options of donation that mean nothing, and a call of it."""
+    x = _array(jax, jax.devices()[0])
+    see.step("jit")
+    try:
+        jax.block_until_ready(jax.jit(lambda x: x + 1, **MISUSES[option])(x))
+    except (TypeError, ValueError) as error:
+        see(refused="yes", named=see.named(error, ("donate_arg", "donated")) != [])
+    except Exception as error:
+        see(refused=type(error).__name__, named=False)
+    else:
+        see(refused="no", named=False)
+    see(input=see.state(x, _value()))
+
+
+TRACED = {
+    "eval_shape": lambda jax, f, x: jax.eval_shape(f, x),
+    "lower": lambda jax, f, x: f.lower(x),
+    "compile": lambda jax, f, x: f.lower(x).compile(),
+    "jit": lambda jax, f, x: jax.jit(lambda x: f(x) + 0)(x),
+    "jit_twice": lambda jax, f, x: jax.jit(lambda x: f(x) + f(x))(x),
+    "scan": lambda jax, f, x: jax.lax.scan(lambda x, row: (f(x), row), x, x)[0],
+    "cond": lambda jax, f, x: jax.lax.cond(x[0, 0] == 0, f, lambda x: x, x),
+    "grad": lambda jax, f, x: jax.grad(lambda x: f(x).sum())(x),
+    "vjp": lambda jax, f, x: jax.vjp(f, x)[0],
+    "vmap": lambda jax, f, x: jax.vmap(f)(x),
+}
+"""A donating jit within something else."""
+
+COMES = {
+    "jit_twice": lambda value: 2 * (value + 1),
+    "scan": lambda value: value + 8,
+    "grad": lambda value: value * 0 + 1,
+}
+"""What comes of it; elsewhere one more."""
+
+
+def traced(jax, see, under, place):
+    """A donating jit is traced, or runs within something else: what becomes of the caller's array."""
+    x = _array(jax, PLACES[place].make(jax))
+    see.step("call")
+    y = TRACED[under](jax, jax.jit(bump, donate_argnums=0), x)
+    if under not in ("eval_shape", "lower", "compile"):
+        see(value=see.same(y, COMES.get(under, lambda value: value + 1)(_value())))
+    see(input=see.state(x, _value()))
 
 
 # --- helpers ----------------------------------------------------------------------------------------------------------
