@@ -805,7 +805,7 @@ def refused(jax, see, refusal, place):
     see(later="gone" if state != "intact" else see.same(jax.block_until_ready(jax.jit(bump)(x)), _value(1)))
 
 
-MISUSES = {
+MISUSES: dict[str, dict[str, int | float | str | tuple[str, ...]]] = {
     "out_of_range": {"donate_argnums": 1},
     "out_of_range_negative": {"donate_argnums": -2},
     "text": {"donate_argnums": "x"},

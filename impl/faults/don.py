@@ -21,12 +21,15 @@ from impl.model.arrays import Array
 from impl.model.avals import Aval
 from impl.model.binding import Bound, Parameters
 from impl.model.buffers import Buffer
+from impl.model.contexts import tracing_now
 from impl.model.jit import CompiledJit, CompiledMemoryStats, Jitted, LoweredJit
 from impl.model.model import Model
+from impl.model.programs import Equation
 from impl.model.running import Lowered
 from impl.model.shardings import NamedSharding, Sharding
 
 from . import fault
+from .put import Tearing
 
 # --- what several faults need -----------------------------------------------------------------------------------------
 
@@ -516,3 +519,476 @@ class NegativePositionsMeanNone(Model):
 
     def meant_to_donate(self, has: Parameters, name: str, numbers: Any, names: Any) -> frozenset[str]:
         return super().meant_to_donate(has, name, () if isinstance(numbers, int) and numbers < 0 else numbers, names)
+
+
+# --- an array that is there twice -------------------------------------------------------------------------------------
+
+
+class Poisoned(Model):
+    """A model in which something that happened shows in the next program that runs: its results are zero."""
+
+    poison = False
+
+    def execute(self, lowered: Lowered, values: Sequence[np.ndarray]) -> list[Array]:
+        arrays, poisoned = super().execute(lowered, values), self.poison
+        self.poison = False
+        for array in arrays if poisoned else ():
+            for buffer in array.buffers:
+                buffer.data[...] = 0
+        return arrays
+
+
+class Spoiling(Model):
+    """A model that remembers arrays which read as zero from now on in what is called with them."""
+
+    @cached_property
+    def spoilt(self) -> WeakValueDictionary[int, Array]:
+        return WeakValueDictionary()
+
+    def spoil(self, call: Call) -> None:
+        for it in held(call):
+            self.spoilt[id(it.value)] = it.value
+
+    def feed(self, argument: Argument, home: Side | None) -> np.ndarray:
+        value = super().feed(argument, home)
+        return value * 0 if id(argument.value) in self.spoilt else value
+
+
+def shared(model: Model, call: Call) -> bool:
+    """Whether two arrays of a call are not the same one and lie over one memory."""
+    arrays = {id(it.value): it.value for it in held(call) if not model.deleted(it.value)}
+    starts = [{buffer.span[0] for buffer in x.buffers} for x in arrays.values()]
+    return any(one & other for number, one in enumerate(starts) for other in starts[:number])
+
+
+# What is not refused tells nothing, and takes the array.
+@fault("DON-41", also=["DON-42", "DON-43", "DON-44", "DON-45"])
+class KeptBesideDonated(Model):
+    """An array that is donated may be there again, if it is kept there."""
+
+    def check_donated_once_per_call(self, call: Call) -> None:
+        if not any(it.donated is not other.donated for it in held(call) for other in held(call)):
+            super().check_donated_once_per_call(call)
+
+
+@fault("DON-42")
+class TwiceForNoReason(Model):
+    """That an array is donated and there twice is refused without the reason."""
+
+    def check_donated_once_per_call(self, call: Call) -> None:
+        try:
+            super().check_donated_once_per_call(call)
+        except RuntimeError as error:
+            raise RuntimeError(str(error).partition(" are one array")[0] + " are one array") from None
+
+
+@fault("DON-43")
+class TwiceSomewhere(Model):
+    """That an array is donated and there twice is told without saying where."""
+
+    def check_donated_once_per_call(self, call: Call) -> None:
+        try:
+            super().check_donated_once_per_call(call)
+        except RuntimeError:
+            raise RuntimeError("an array that is donated can be there only once") from None
+
+
+# There is nothing left for later; an array whose shards are other arrays goes the same way.
+@fault("DON-44", also=["DON-45", "DON-46"])
+class RefusedTwiceAndTaken(Model):
+    """An array that is donated and there twice is deleted when the call is refused."""
+
+    def check_donated_once_per_call(self, call: Call) -> None:
+        try:
+            super().check_donated_once_per_call(call)
+        except RuntimeError:
+            for it in held(call):
+                self.release(it.value)
+            raise
+
+
+@fault("DON-45")
+class RefusedTwiceAndLost(Spoiling):
+    """An array that was donated and there twice reads as zero from then on."""
+
+    def check_donated_once_per_call(self, call: Call) -> None:
+        try:
+            super().check_donated_once_per_call(call)
+        except RuntimeError:
+            self.spoil(call)
+            raise
+
+
+@fault("DON-46")
+class OverlapAsserts(Model):
+    """Two arrays over one memory in a call that donates end in an assertion."""
+
+    def check_donated_once_per_call(self, call: Call) -> None:
+        super().check_donated_once_per_call(call)
+        if shared(self, call):
+            raise AssertionError("buffers of a call overlap")
+
+
+@fault("DON-47")
+class OverlapSpoilsLater(Poisoned):
+    """After a call that donates with two arrays over one memory, the next program gives zero."""
+
+    def call(self, call: Call) -> list[Any]:
+        overlaps = any(it.donated for it in call.arguments) and shared(self, call)
+        try:
+            return super().call(call)
+        finally:
+            self.poison = self.poison or overlaps
+
+
+# --- an array that is used again --------------------------------------------------------------------------------------
+
+
+@fault("DON-48")
+class InvalidBuffer(Model):
+    """A program that is given a deleted array says that a buffer is invalid."""
+
+    def check_alive(self, call: Call) -> None:
+        if not call.eager and any(self.deleted(it.value) for it in held(call)):
+            raise ValueError("an invalid buffer was passed to the program")
+        super().check_alive(call)
+
+
+@fault("DON-49")
+class WaitingAsserts(Model):
+    """Waiting for a pytree with a deleted array in it ends in an assertion."""
+
+    def block_until_ready(self, tree: Any) -> Any:
+        if isinstance(tree, list) and any(self.deleted(x) for x in tree if isinstance(x, Array)):
+            raise AssertionError("an array that is waited for has buffers")
+        return super().block_until_ready(tree)
+
+
+@fault("DON-50")
+class DeletedOnce(Model):
+    """To delete an array that is deleted is an error."""
+
+    def release(self, x: Array) -> None:
+        self.touch(x)
+        super().release(x)
+
+
+@fault("DON-51")
+class DeletingTakesTheHeir(Model):
+    """To delete a donated array overwrites the result that lies in its memory."""
+
+    @cached_property
+    def heirs(self) -> dict[int, tuple[Array, Array]]:
+        return {}
+
+    def execute(self, lowered: Lowered, values: Sequence[np.ndarray]) -> list[Array]:
+        arrays = super().execute(lowered, values)
+        for number, at in lowered.aliases.items():
+            x = lowered.call.arguments[at].value
+            if isinstance(x, Array):
+                self.heirs[id(x)] = (x, arrays[number])
+        return arrays
+
+    def release(self, x: Array) -> None:
+        if self.deleted(x) and id(x) in self.heirs:
+            for buffer in self.heirs[id(x)][1].buffers:
+                buffer.data[...] = 0
+        super().release(x)
+
+
+# A call with another argument that is deleted is refused likewise.
+@fault("DON-52", also=["DON-67"])
+class RefusalSpoilsLater(Poisoned):
+    """After the refusal of a deleted array, the next program gives zero."""
+
+    def check_alive(self, call: Call) -> None:
+        self.poison = self.poison or any(self.deleted(it.value) for it in held(call))
+        super().check_alive(call)
+
+
+@fault("DON-53")
+class DeletingRevives(Model):
+    """To delete an array that is deleted makes one of zeros of it."""
+
+    def release(self, x: Array) -> None:
+        if self.deleted(x):
+            data = [np.zeros(x.sharding.shard_shape(x.shape), x.dtype) for _ in x.buffers]
+            old = x.buffers
+            x.buffers = tuple(Buffer(it.device, it.kind, fresh) for it, fresh in zip(old, data, strict=True))
+        else:
+            super().release(x)
+
+
+# --- an array that another one came from ------------------------------------------------------------------------------
+
+
+def over(model: Model, x: Array) -> Array:
+    """Another array over the buffers of one."""
+    return Array(model, x.aval, x.sharding, x.buffers, x.committed, x.layout)
+
+
+@fault("DON-54")
+class ConstraintsAlias(Model):
+    """A constraint on an array that lies so already gives another array over its buffers."""
+
+    def with_sharding_constraint(self, x: Any, shardings: Any) -> Any:
+        lies = isinstance(x, Array) and isinstance(shardings, Sharding) and not self.deleted(x)
+        return over(self, x) if lies and x.sharding == shardings else super().with_sharding_constraint(x, shardings)
+
+
+@fault("DON-55")
+class IdentityAliases(Model):
+    """What a program returns as it came is an array over the buffers of the argument."""
+
+    def execute(self, lowered: Lowered, values: Sequence[np.ndarray]) -> list[Array]:
+        arrays, program = super().execute(lowered, values), lowered.call.program
+        given = dict(zip(program.inputs, lowered.call.arguments, strict=False))
+        for number, var in enumerate(program.outputs):
+            argument = given.get(var)
+            if argument is not None and not argument.donated and isinstance(argument.value, Array):
+                arrays[number] = over(self, argument.value)
+        return arrays
+
+
+@fault("DON-56")
+class NothingDoneAliases(Model):
+    """A slice of all of an array is another one over its buffers."""
+
+    def apply(self, name: str, *operands: Any, **params: Any) -> Any:
+        y = super().apply(name, *operands, **params)
+        x = operands[0] if operands else None
+        whole = name == "index" and isinstance(x, Array) and isinstance(y, Array) and x.shape == y.shape
+        return over(self, x) if whole and isinstance(x, Array) else y
+
+
+@fault("DON-57")
+class EqualResultsAreOne(Model):
+    """Two results of a call of the same value lie in the same buffers."""
+
+    def execute(self, lowered: Lowered, values: Sequence[np.ndarray]) -> list[Array]:
+        arrays = super().execute(lowered, values)
+        if len(arrays) == 2 and arrays[0].shape and arrays[0].aval == arrays[1].aval:
+            one, other = (self.value(it) for it in arrays)
+            if np.array_equal(one, other):
+                arrays[1] = over(self, arrays[0])
+        return arrays
+
+
+# What is gone cannot be donated then, nor looked at.
+@fault("DON-58", also=["DON-59", "DON-61"])
+class CapturedGoesToo(Model):
+    """What a donating function captured is deleted with its argument."""
+
+    def execute(self, lowered: Lowered, values: Sequence[np.ndarray]) -> list[Array]:
+        arrays = super().execute(lowered, values)
+        for x in lowered.call.program.captured if lowered.aliases else ():
+            if isinstance(x, Array):
+                self.release(x)
+        return arrays
+
+
+@fault("DON-59")
+class CapturedIsZero(Model):
+    """What a function captured and is deleted now is zero to it."""
+
+    def capture(self, x: Any) -> np.ndarray:
+        if isinstance(x, Array) and self.deleted(x):
+            return np.zeros(x.shape, x.dtype)
+        return super().capture(x)
+
+
+@fault("DON-60")
+class CapturedArgumentIsZero(Model):
+    """The result of a function that captured its own donated argument is zero."""
+
+    def execute(self, lowered: Lowered, values: Sequence[np.ndarray]) -> list[Array]:
+        captured = {id(x) for x in lowered.call.program.captured}
+        arrays = super().execute(lowered, values)
+        if any(it.donated and id(it.value) in captured for it in lowered.call.arguments):
+            for buffer in arrays[0].buffers:
+                buffer.data[...] = 0
+        return arrays
+
+
+@fault("DON-61")
+class CapturingSpoilsLater(Poisoned):
+    """After a function that captured its own donated argument, the next program gives zero."""
+
+    def execute(self, lowered: Lowered, values: Sequence[np.ndarray]) -> list[Array]:
+        captured = {id(x) for x in lowered.call.program.captured}
+        own = any(it.donated and id(it.value) in captured for it in lowered.call.arguments)
+        arrays = super().execute(lowered, values)
+        self.poison = self.poison or own
+        return arrays
+
+
+# --- views of the host's ----------------------------------------------------------------------------------------------
+
+
+@fault("DON-62")
+class ViewsAreWrittenOver(Model):
+    """The memory of an array that the host holds a view of is written over like any other."""
+
+    def reusable(self, buffer: Buffer, order: tuple[int, ...]) -> bool:
+        return True
+
+
+@fault("DON-63")
+class ViewedShardsStay(Tearing):
+    """Of an array that is donated, those shards stay that the host holds a view of."""
+
+    def give_up(self, argument: Argument) -> None:
+        if isinstance(argument.value, Array):
+            for buffer in argument.value.buffers:
+                if not buffer.seen:
+                    buffer.delete()
+
+
+# So is the result of two arrays over one memory.
+@fault("DON-64", also=["DON-46"])
+class ViewedMemoryIsNotWritten(Model):
+    """A result that should lie in memory that the host holds a view of is zero."""
+
+    def deliver(
+        self, value: np.ndarray, aval: Aval, sharding: Sharding, committed: bool, reuse: Sequence[Buffer]
+    ) -> Array:
+        seen = any(buffer.seen for buffer in reuse)
+        return super().deliver(value * 0 if seen else value, aval, sharding, committed, reuse)
+
+
+# --- calls that come to nothing ---------------------------------------------------------------------------------------
+
+
+@fault("DON-65")
+class MisfitsAreInternal(Model):
+    """An argument of another shape than was compiled for is an internal error."""
+
+    def renewed(self, compiled: CompiledJit, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Argument, ...]:
+        try:
+            return super().renewed(compiled, args, kwargs)
+        except TypeError as error:
+            raise RuntimeError(f"INTERNAL: {error}") from None
+
+
+# What is gone cannot be used later.
+@fault("DON-66", also=["DON-67"])
+class RefusedAndTaken(Model):
+    """A call whose sides lie apart deletes what was to be donated to it, and is refused."""
+
+    def agree(self, call: Call) -> Side | None:
+        try:
+            return super().agree(call)
+        except ValueError:
+            for it in held(call):
+                if it.donated:
+                    self.release(it.value)
+            raise
+
+
+@fault("DON-67")
+class RefusedAndLost(Spoiling):
+    """Arrays of a call whose sides lie apart read as zero from then on."""
+
+    def agree(self, call: Call) -> Side | None:
+        try:
+            return super().agree(call)
+        except ValueError:
+            self.spoil(call)
+            raise
+
+
+# What is not refused says nothing.
+@fault("DON-68", also=["DON-69"])
+class UnknownNamesDonateNothing(Model):
+    """Names of no parameters are let pass, and donate nothing."""
+
+    def meant_to_donate(self, has: Parameters, name: str, numbers: Any, names: Any) -> frozenset[str]:
+        known = () if isinstance(names, str) and names not in has.named else names
+        return super().meant_to_donate(has, name, numbers, known)
+
+
+@fault("DON-69")
+class SomeOptionIsWrong(Model):
+    """Options of donation that mean nothing are refused without saying which option it is."""
+
+    def meant_to_donate(self, has: Parameters, name: str, numbers: Any, names: Any) -> frozenset[str]:
+        try:
+            return super().meant_to_donate(has, name, numbers, names)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"an option of the jit of {name} means no argument") from None
+
+
+@fault("DON-70")
+class RefusedWhenItIsTooLate(Model):
+    """Options that mean nothing are refused by the call, which has deleted its arguments by then."""
+
+    def jit(self, fun: Callable[..., Any], **options: Any) -> Any:
+        try:
+            return super().jit(fun, **options)
+        except (TypeError, ValueError) as raised:
+            error = raised
+
+        def late(*args: Any) -> Any:
+            for x in args:
+                self.release(x)
+            raise error
+
+        return late
+
+
+# --- a donating function within something else ------------------------------------------------------------------------
+
+
+@fault("DON-71")
+class ShapesForArrays(Model):
+    """eval_shape of a donating function deletes what it is given."""
+
+    def eval_shape(self, fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        shapes = super().eval_shape(fun, *args, **kwargs)
+        for x in args if isinstance(fun, Jitted) and fun.options.donated else ():
+            self.release(x)
+        return shapes
+
+
+@fault("DON-72")
+class InnerDonationReachesOut(Model):
+    """A call deletes its arguments where a function within donates."""
+
+    within = False
+
+    def call_jitted(self, jitted: Jitted, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        self.within = self.within or (tracing_now() is not None and bool(jitted.options.donated))
+        return super().call_jitted(jitted, args, kwargs)
+
+    def execute(self, lowered: Lowered, values: Sequence[np.ndarray]) -> list[Array]:
+        arrays, within = super().execute(lowered, values), self.within
+        self.within = False
+        for it in held(lowered.call) if within else ():
+            self.release(it.value)
+        return arrays
+
+
+@fault("DON-73")
+class MappedIsWrittenOver(Model):
+    """A donating function under vmap writes over its argument, which stays."""
+
+    def vmap(self, fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
+        mapped = super().vmap(fun, in_axes, out_axes)
+
+        def writing(*args: Any) -> Any:
+            y = mapped(*args)
+            for x in args if isinstance(fun, Jitted) and fun.options.donated else ():
+                for buffer in x.buffers:
+                    buffer.data[...] = 0
+            return y
+
+        return writing
+
+
+@fault("DON-74")
+class LoopsStandStill(Model):
+    """A loop gives the state that it started with."""
+
+    def evaluate_scan(self, equation: Equation, values: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+        count = equation.params["carried"]
+        return [*values[:count], *super().evaluate_scan(equation, values)[count:]]

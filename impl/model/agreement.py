@@ -102,7 +102,7 @@ class Agreement(Contexts):
 
         Nothing has been compiled, moved or deleted when it does, and nothing is remembered of what it did.
         DEV-01, DEV-02, DEV-14, DEV-15, DEV-16, DEV-17, DEV-18, DEV-19, DEV-32, DEV-36, DEV-56, DEV-58, DEV-59,
-        MSH-70.
+        MSH-70, DON-66, DON-67.
         """
         return self.agreed(call.program.name, self.sides(call)) or self.home_of(call)
 

@@ -190,7 +190,10 @@ class Arrays:
             raise RuntimeError(f"Array has been deleted with shape={x.aval}.")
 
     def release(self, x: Array) -> None:
-        """Deletes an array as a whole, and no other; once more is no error. PUT-12, PUT-23, PUT-43."""
+        """Deletes an array as a whole, and no other; once more is no error.
+
+        PUT-12, PUT-23, PUT-43, DON-50, DON-51, DON-53.
+        """
         for buffer in x.buffers:
             buffer.delete()
 
@@ -277,11 +280,17 @@ class Arrays:
         return Array(self._model, aval, sharding, tuple(buffers), committed, order)
 
     def reusable(self, buffer: Buffer, order: tuple[int, ...]) -> bool:
-        """Whether a new shard may be written over a donated buffer: nobody else sees it. PUT-30, PUT-39, PUT-77."""
+        """Whether a new shard may be written over a donated buffer: nobody else sees it.
+
+        PUT-30, PUT-39, PUT-77, DON-62.
+        """
         return not buffer.seen and lies_in(buffer.data, order)
 
     def block_until_ready(self, tree: Any) -> Any:
-        """Waits for the arrays of a pytree: nothing here is asynchronous, but a deleted array is told. PUT-26."""
+        """Waits for the arrays of a pytree: nothing here is asynchronous, but a deleted array is told.
+
+        PUT-26, DON-49.
+        """
         for leaf in trees.leaves(tree):
             if isinstance(leaf, Array):
                 self.touch(leaf)

@@ -32,7 +32,7 @@ class Control(Puts, Jits):
     # --- places within programs ---------------------------------------------------------------------------------------
 
     def with_sharding_constraint(self, x: Any, shardings: Any) -> Any:
-        """Lays out arrays within a program; a bare spec names axes of the mesh in context. DEV-06, DEV-33."""
+        """Lays out arrays within a program; a bare spec names axes of the mesh in context. DEV-06, DEV-33, DON-54."""
         leaves, tree = trees.flatten(x)
         constraints = self.prefixed(shardings, tree, "with_sharding_constraint", self.mesh_in_context())
         if None in constraints:
@@ -138,7 +138,7 @@ class Control(Puts, Jits):
         return program.result(found)
 
     def evaluate_scan(self, equation: Equation, values: Values) -> Values:
-        """Each step takes the state that the last one gave, and a row."""
+        """Each step takes the state that the last one gave, and a row. DON-74."""
         (program,), count = equation.params["programs"], equation.params["carried"]
         rows = len(program.inputs) - len(program.captured) - count
         state, xs, captured = values[:count], values[count : count + rows], values[count + rows :]

@@ -210,7 +210,10 @@ class Jits(Infos):
         inline: bool = False,
         compiler_options: Mapping[str, Any] | None = None,
     ) -> Jitted:
-        """A function that runs as one program; how it is compiled shows nowhere but in what is compiled again."""
+        """A function that runs as one program; how it is compiled shows nowhere but in what is compiled again.
+
+        DON-70.
+        """
         has, name = parameters(function(fun, "jit")), name_of(fun)
         static = has.meant(name, "static", static_argnums, static_argnames)
         donated = self.meant_to_donate(has, name, donate_argnums, donate_argnames)
@@ -220,7 +223,10 @@ class Jits(Infos):
         return Jitted(self, fun, Options(has, static, donated, ins, out_shardings, keep_unused, compiler_options or {}))
 
     def meant_to_donate(self, has: Parameters, name: str, numbers: Any, names: Any) -> frozenset[str]:
-        """What the arguments are called that a function is to be donated. DON-01, DON-02, DON-06, DON-40."""
+        """What the arguments are called that a function is to be donated.
+
+        DON-01, DON-02, DON-06, DON-40, DON-68, DON-69.
+        """
         return has.meant(name, "donate", numbers, names)
 
     def pjit(self, fun: Callable[..., Any], **options: Any) -> Jitted:
@@ -235,7 +241,7 @@ class Jits(Infos):
     def call_jitted(self, jitted: Jitted, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Runs a jitted function; within a function that is traced, its program becomes part of the outer one.
 
-        DEV-19, DEV-58, DEV-59, DON-14, DON-15, DON-16.
+        DEV-19, DEV-58, DEV-59, DON-14, DON-15, DON-16, DON-72.
         """
         call, _ = self.taken_apart(jitted, args, kwargs)
         program = call.program
@@ -375,7 +381,10 @@ class Jits(Infos):
         return call.program.result(self.execute(replace(lowered, call=call), values))
 
     def renewed(self, compiled: CompiledJit, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Argument, ...]:
-        """The arguments of a compiled program with other values, which have to fit. AOT-36, AOT-37, AOT-38, AOT-41."""
+        """The arguments of a compiled program with other values, which have to fit.
+
+        AOT-36, AOT-37, AOT-38, AOT-41, DON-65.
+        """
         call = compiled.lowered.call
         leaves, tree = trees.flatten((tuple(args), kwargs))
         self.check_untraced(call.program.name, leaves)

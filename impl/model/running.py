@@ -63,7 +63,10 @@ class Programs(Functions, Memories):
         return trace(self, name, f, avals, axes)
 
     def apply(self, name: str, *operands: Any, **params: Any) -> Any:
-        """An operation of the table: it runs at once, or becomes part of the program that is being traced. PUT-32."""
+        """An operation of the table: it runs at once, or becomes part of the program that is being traced.
+
+        PUT-32, DON-56.
+        """
         row = OPERATIONS[name]
         avals = [aval_of(x) for x in operands]
         names = [(row.called(number), number) for number in range(len(operands))]
@@ -99,14 +102,17 @@ class Programs(Functions, Memories):
     def call(self, call: Call) -> list[Any]:
         """Runs a program: what is refused is refused before anything is compiled, moved or deleted.
 
-        DEV-14, DEV-16, ORD-57.
+        DEV-14, DEV-16, ORD-57, DON-47.
         """
         self.check_alive(call)
         compiled = self.compile(self.lower(call, self.agree(call)))
         return self.execute(compiled, [self.feed(it, compiled.home) for it in call.arguments])
 
     def check_alive(self, call: Call) -> None:
-        """Arguments that are gone are refused, and those that one call takes from itself. PUT-26, DEV-15, AOT-35."""
+        """Arguments that are gone are refused, and those that one call takes from itself.
+
+        PUT-26, DEV-15, AOT-35, DON-48, DON-52.
+        """
         for it in call.arguments:
             if isinstance(it.value, Array):
                 self.touch(it.value)
@@ -120,7 +126,7 @@ class Programs(Functions, Memories):
             self.check_donated_once_per_call(call)
 
     def check_donated_once_per_call(self, call: Call) -> None:
-        """An array that is donated is no other argument's."""
+        """An array that is donated is no other argument's. DON-41, DON-42, DON-43, DON-44, DON-45, DON-46."""
         owners: dict[int, Argument] = {}
         for it in call.arguments:
             for buffer in it.value.buffers if isinstance(it.value, Array) else ():
@@ -184,7 +190,8 @@ class Programs(Functions, Memories):
     def execute(self, lowered: Lowered, values: Sequence[np.ndarray]) -> list[Array]:
         """Evaluates a program on values, lays out its results, and deletes what it was given for them.
 
-        PUT-56, PUT-57, DON-17, DON-18, DON-23, DON-24, DON-12, DON-30, DON-31, DON-35.
+        PUT-56, PUT-57, DON-17, DON-18, DON-23, DON-24, DON-12, DON-30, DON-31, DON-35,
+        DON-51, DON-55, DON-57, DON-58, DON-60, DON-61, DON-72.
         """
         call, commits = lowered.call, self.results_commit(lowered.home)
         captured = [self.capture(x) for x in call.program.captured]
@@ -226,7 +233,7 @@ class Programs(Functions, Memories):
         return self.value(x)
 
     def capture(self, x: Any) -> np.ndarray:
-        """The value of what a function captured: a constant, wherever it lies. DEV-57."""
+        """The value of what a function captured: a constant, wherever it lies. DEV-57, DON-59."""
         return self.value(x) if isinstance(x, Array) else constant(x)
 
     def sharding_in(self, argument: Argument, home: Side | None) -> Sharding:
@@ -320,7 +327,7 @@ class Programs(Functions, Memories):
     ) -> Array:
         """A result: never in memory of an argument that was not donated.
 
-        PUT-56, PUT-57, DON-10, DON-11, MEM-48, MEM-49.
+        PUT-56, PUT-57, DON-10, DON-11, MEM-48, MEM-49, DON-64.
         """
         return self.spread(value, sharding, committed=committed, aval=aval, reuse=reuse)
 
@@ -389,7 +396,7 @@ class Programs(Functions, Memories):
     def give_up(self, argument: Argument) -> None:
         """Deletes a donated argument whose memory the program had for a result, as a whole.
 
-        DON-09, DON-15, DON-16, DON-27.
+        DON-09, DON-15, DON-16, DON-27, DON-63.
         """
         if isinstance(argument.value, Array):
             self.release(argument.value)

@@ -65,7 +65,10 @@ class Transforms(Control):
     """The steps of grad, vjp, vmap and eval_shape."""
 
     def eval_shape(self, fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """What a function would return, without values: nothing runs. PUT-59, PUT-71, PUT-72, PUT-73, PUT-79."""
+        """What a function would return, without values: nothing runs.
+
+        PUT-59, PUT-71, PUT-72, PUT-73, PUT-79, DON-71.
+        """
         bound = bind(function(fun, "eval_shape"), args, kwargs)
         program = self.trace(name_of(fun), bound.function, [it.aval for it in bound.arguments])
         return program.result([struct(aval) for aval in program.avals])
@@ -227,7 +230,7 @@ class Transforms(Control):
     # --- mapping ------------------------------------------------------------------------------------------------------
 
     def vmap(self, fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
-        """A function mapped over a dimension of its arguments. PUT-68, PUT-69."""
+        """A function mapped over a dimension of its arguments. PUT-68, PUT-69, DON-73."""
         function(fun, "vmap")
 
         @functools.wraps(fun)
