@@ -190,7 +190,7 @@ class Twice(At):  # first-hot-xy
 twices = every(Twice, order=TWICE, how=("cold", "hot", "compiled"), place=("one", "xy", "rep", "eight")).where(
     lambda c: (c.how == "cold" and c.place != "rep") or c.order in ("first", "both")
 )
-test_twices = judge(probe="don.twice", cases=twices, limit=20.0)
+test_twices = judge(probe="don.twice", cases=twices, limit=8.0)
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ class View(At):  # alias-first-xy
 two_views = every(View, view=SAME_MEMORY, order=("first", "second", "both"), place=("one", "xy")).where(
     lambda c: c.view != "shard" or c.place == "one"
 )
-test_two_views = judge(probe="don.views", cases=two_views, limit=20.0)
+test_two_views = judge(probe="don.views", cases=two_views, limit=8.0)
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,7 @@ class Use(At):  # is_ready-eight
 uses = every(Use, use=[*READS, *GLANCES, *HARMLESS], place=("one", "free", "xy", "eight")).where(
     lambda c: c.place != "free" or c.use in ("add", "again", "hit", "is_ready", "asarray")
 )
-test_uses = judge(probe="don.use", cases=uses, limit=20.0)
+test_uses = judge(probe="don.use", cases=uses, limit=8.0)
 
 
 @dataclass(frozen=True)
@@ -269,7 +269,7 @@ class Captured(At):  # later-xy
 
 
 captures = every(Captured, what=("another", "later", "itself"), place=("one", "xy", "rep", "eight"))
-test_captures = judge(probe="don.captured", cases=captures, limit=20.0)
+test_captures = judge(probe="don.captured", cases=captures, limit=8.0)
 
 
 @dataclass(frozen=True)
@@ -293,7 +293,7 @@ class Refusal(At):  # tracing-xy
 refusals = every(Refusal, refusal=REFUSALS, place=("one", "xy", "eight")).where(
     lambda c: c.place != "eight" or c.refusal in ("gone", "tracing", "compiled_gone")
 )
-test_refusals = judge(probe="don.refused", cases=refusals, limit=20.0)
+test_refusals = judge(probe="don.refused", cases=refusals, limit=8.0)
 
 
 @dataclass(frozen=True)

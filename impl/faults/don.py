@@ -571,7 +571,8 @@ class KeptBesideDonated(Model):
             super().check_donated_once_per_call(call)
 
 
-@fault("DON-42")
+# So is an array beside its own shard.
+@fault("DON-42", also=["DON-46"])
 class TwiceForNoReason(Model):
     """That an array is donated and there twice is refused without the reason."""
 
@@ -787,7 +788,8 @@ class CapturedGoesToo(Model):
         return arrays
 
 
-@fault("DON-59")
+# To capture an array that is gone is a use of it.
+@fault("DON-59", also=["DON-48"])
 class CapturedIsZero(Model):
     """What a function captured and is deleted now is zero to it."""
 
@@ -833,7 +835,8 @@ class ViewsAreWrittenOver(Model):
         return True
 
 
-@fault("DON-63")
+# Keys lie over the memory of the numbers that they were made of: somebody else sees it.
+@fault("DON-63", also=["DON-08"])
 class ViewedShardsStay(Tearing):
     """Of an array that is donated, those shards stay that the host holds a view of."""
 
@@ -844,8 +847,8 @@ class ViewedShardsStay(Tearing):
                     buffer.delete()
 
 
-# So is the result of two arrays over one memory.
-@fault("DON-64", also=["DON-46"])
+# So is the result of two arrays over one memory; keys lie over that of the numbers that they were made of.
+@fault("DON-64", also=["DON-11", "DON-46"])
 class ViewedMemoryIsNotWritten(Model):
     """A result that should lie in memory that the host holds a view of is zero."""
 
