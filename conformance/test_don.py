@@ -244,6 +244,11 @@ class Tie(At):  # constrain-output-xy
         return self.way in OPERATIONS
 
     @property
+    def constrains(self) -> bool:
+        """Whether it is a sharding constraint."""
+        return self.way == "constrain"
+
+    @property
     def needs(self) -> tuple[str, ...]:
         return ("device_put.flags",) if self.way == "put_copy" else ()
 
