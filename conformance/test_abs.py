@@ -196,7 +196,9 @@ class Put(Case):  # numpy-donate
         return ("device_put.flags",) if self.flags == "donate" else ()
 
 
-puts = every(Put, given=("numpy", "free", "dev0", "four", "other", "columns"), flags=PUT_FLAGS)
+puts = every(Put, given=("numpy", "free", "dev0", "four", "other", "columns"), flags=PUT_FLAGS).where(
+    lambda c: c.flags == "plain" or c.given in ("numpy", "free", "dev0")
+)
 test_puts = judge(probe="abs.put", cases=puts)
 
 
