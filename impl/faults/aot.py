@@ -44,16 +44,17 @@ class Ahead(Model):
 
 
 def release_donated(model: Model, call: Call) -> None:
-    """Deletes the arrays that a program is to be given for good."""
+    """Deletes the arrays, committed nowhere, that a program is to be given for good."""
     for argument in call.arguments:
-        if argument.donated and isinstance(argument.value, Array):
+        if argument.donated and isinstance(argument.value, Array) and argument.committed is None:
             model.release(argument.value)
 
 
 # --- a compiled program agrees with the jitted function ---------------------------------------------------------------
 
 
-@fault("AOT-01", also=["AOT-06"])
+# What is called again, in other words or after a refusal is called with such numbers too.
+@fault("AOT-01", also=["AOT-06", "AOT-38", "AOT-39", "AOT-40"])
 class ScalarsCountAsZero(Model):
     """Numbers of Python's and NumPy's scalars count as zero where a compiled program is called with them."""
 
@@ -117,7 +118,8 @@ class ThirdArgumentIsLost(Model):
         return super().call_compiled(compiled, args, kwargs)
 
 
-@fault("AOT-07")
+# It lowers before it refuses.
+@fault("AOT-07", also=["AOT-37"])
 class NamesAreLoweredAgain(Model):
     """A compiled program is lowered again where it is called with arguments by name."""
 
@@ -147,7 +149,8 @@ class CopiesAreDonated(Model):
         return super().call_compiled(compiled, args, kwargs)
 
 
-@fault("AOT-10")
+# Whoever asks for a text or exports has lowered.
+@fault("AOT-10", also=["AOT-63", "AOT-83"])
 class OutShardingsAreTriedOut(Model):
     """A program with out_shardings is compiled already when it is lowered."""
 
@@ -160,7 +163,7 @@ class OutShardingsAreTriedOut(Model):
 # What is gone when it is lowered is still gone when it is compiled.
 @fault("AOT-11", also=["AOT-12"])
 class LoweringDonates(Model):
-    """The arrays that a program is to be given for good are gone when it is lowered."""
+    """Arrays committed nowhere that a program is to be given for good are gone when it is lowered."""
 
     def lower_jitted(self, jitted: Jitted, args: Sequence[Any], kwargs: dict[str, Any]) -> LoweredJit:
         found = super().lower_jitted(jitted, args, kwargs)
@@ -170,7 +173,7 @@ class LoweringDonates(Model):
 
 @fault("AOT-12")
 class CompilingDonates(Model):
-    """The arrays that a program is to be given for good are gone when it is compiled."""
+    """Arrays committed nowhere that a program is to be given for good are gone when it is compiled."""
 
     def compile_ahead(self, lowered: LoweredJit, options: Mapping[str, Any]) -> CompiledJit:
         found = super().compile_ahead(lowered, options)
@@ -343,7 +346,8 @@ class LeavesAreNotNamed(Model):
         return super().word_argument_mistyped(replace(argument, name=argument.name.partition("[")[0]))
 
 
-@fault("AOT-29")
+# An exported program is refused in the same words.
+@fault("AOT-29", also=["AOT-87"])
 class OneTypeTwice(Model):
     """The refusal shows twice the type that the program was compiled for."""
 
@@ -374,7 +378,8 @@ class CountsAreValues(Model):
         return ValueError(str(error)) if built.leaves != given.leaves else error
 
 
-@fault("AOT-32")
+# An exported program is refused in the same words.
+@fault("AOT-32", also=["AOT-87"])
 class StructuresAreCounted(Model):
     """The refusal of arguments of another structure says how many arrays there are."""
 
