@@ -93,7 +93,8 @@ class FirstPositionDonates(Model):
         return super().meant_to_donate(has, name, numbers[:1] if isinstance(numbers, tuple) else numbers, names)
 
 
-@fault("DON-02", also=["DON-06"])
+# What is not donated may be there twice.
+@fault("DON-02", also=["DON-06", "DON-41", "DON-42", "DON-43"])
 class KeywordsKeepTheirs(Model):
     """What is passed by name to a call is not donated."""
 
@@ -138,7 +139,8 @@ class InShardingsKeepArguments(Model):
         return {number: at for number, at in found.items() if number not in wanted}, unusable
 
 
-@fault("DON-06")
+# A static argument that is to be donated is not refused either.
+@fault("DON-06", also=["DON-69"])
 class PositionsWithoutStaticOnes(Model):
     """Where an argument is static, positions are counted without it, and mean none."""
 
@@ -329,8 +331,8 @@ class AllOrNone(AfterRunning):
         return [it for it in held(lowered.call) if it.donated] if lowered.aliases else []
 
 
-# So is the result of one that is committed and one that is not, both donated.
-@fault("DON-24", also=["DON-29"])
+# So is the result of one that is committed and one that is not, and of two over one memory, both donated.
+@fault("DON-24", also=["DON-29", "DON-46"])
 class OneForTwo(Model):
     """A result that takes the place of one of two donated arrays is zero."""
 
@@ -513,7 +515,8 @@ class LoweredInSilence(Model):
 # --- positions --------------------------------------------------------------------------------------------------------
 
 
-@fault("DON-40")
+# Nor are those refused that are out of range.
+@fault("DON-40", also=["DON-68", "DON-69"])
 class NegativePositionsMeanNone(Model):
     """Negative positions are let pass, and donate nothing."""
 
