@@ -103,8 +103,9 @@ class PutsAmidAreNotSaid(Model):
         return super().goes(equation, kind, to) and equation.name != PUT
 
 
-# A put that should have been nothing is said, and its results lie elsewhere.
-@fault("MEM-10", also=["MEM-04", "MEM-09", "MEM-14"])
+# A put that should have been nothing is said, and its results lie elsewhere: where they take no donated array's place, and
+# where a gradient meets other kinds.
+@fault("MEM-10", also=["MEM-04", "MEM-09", "MEM-14", "MEM-50", "MEM-52", "MEM-58"])
 class IdlePutsGoToTheHost(Model):
     """A put to where its operand lies takes it to the host's memory."""
 
@@ -127,8 +128,8 @@ class UnpinnedMemoryHoldsFast(Model):
         return to
 
 
-# As a result that is in no other kind is not said to be.
-@fault("MEM-12", also=["MEM-06"])
+# As a result that is in no other kind is not said to be; keys and what takes a donated array's place are in none either.
+@fault("MEM-12", also=["MEM-06", "MEM-48", "MEM-50", "MEM-51", "MEM-52", "MEM-55"])
 class OutShardingsCutOnly(Model):
     """The kind of memory of out_shardings is dropped."""
 
@@ -141,8 +142,8 @@ class OutShardingsCutOnly(Model):
         )
 
 
-# Nor is such a put said.
-@fault("MEM-14", also=["MEM-08"])
+# Nor is such a put said, and its result takes a donated array's place.
+@fault("MEM-14", also=["MEM-08", "MEM-51", "MEM-52"])
 class PutsWithinStay(Model):
     """A put within a program leaves its operand in the kind of memory where it is."""
 
@@ -198,7 +199,8 @@ class ReturnedArgumentsComeBack(Model):
         )
 
 
-@fault("MEM-19")
+# What is computed in pinned memory then meets what lies there.
+@fault("MEM-19", also=["MEM-44", "MEM-58"])
 class HostsComputeUnpinned(Model):
     """What is computed from pinned memory lies in unpinned memory."""
 
@@ -262,7 +264,7 @@ class HostsMemoryIsShownAsOne(Model):
     "MEM-27",
     also=[
         *("MEM-05", "MEM-06", "MEM-07", "MEM-08", "MEM-12", "MEM-13", "MEM-14", "MEM-15", "MEM-21", "MEM-22"),
-        *("MEM-26", "MEM-28", "MEM-29", "MEM-31", "MEM-35", "MEM-36", "MEM-37", "MEM-38"),
+        *("MEM-26", "MEM-28", "MEM-29", "MEM-31", "MEM-35", "MEM-36", "MEM-37", "MEM-38", "MEM-48", "MEM-51", "MEM-52"),
     ],
 )
 class HostsMemoryIsPinned(Model):
@@ -514,8 +516,8 @@ def without_memory(form: Form | None) -> Form | None:
     return None if form is None else form._replace(memory_kind=None)
 
 
-# The cases of MEM-18 share a function, and find each other's module: found by running it.
-@fault("MEM-53", also=["MEM-18"])
+# The cases of MEM-18 share a function, and find each other's module: found by running it. A gradient's own programs do too.
+@fault("MEM-53", also=["MEM-18", "MEM-58"])
 class KeysLackTheKindsOfArguments(Model):
     """Arguments that differ in their kind of memory alone find the same module."""
 
