@@ -103,8 +103,8 @@ class PutsAmidAreNotSaid(Model):
         return super().goes(equation, kind, to) and equation.name != PUT
 
 
-# A put that should have been nothing is said, and its results lie elsewhere: where they take no donated array's place, and
-# where a gradient meets other kinds.
+# A put that should have been nothing is said, and its results lie elsewhere: they take no donated array's place, and
+# gradients meet other kinds.
 @fault("MEM-10", also=["MEM-04", "MEM-09", "MEM-14", "MEM-50", "MEM-52", "MEM-58"])
 class IdlePutsGoToTheHost(Model):
     """A put to where its operand lies takes it to the host's memory."""
@@ -128,7 +128,7 @@ class UnpinnedMemoryHoldsFast(Model):
         return to
 
 
-# As a result that is in no other kind is not said to be; keys and what takes a donated array's place are in none either.
+# As a result that is in no other kind is not said to be. Keys, and what takes a donated array's place, are in none.
 @fault("MEM-12", also=["MEM-06", "MEM-48", "MEM-50", "MEM-51", "MEM-52", "MEM-55"])
 class OutShardingsCutOnly(Model):
     """The kind of memory of out_shardings is dropped."""
@@ -516,7 +516,7 @@ def without_memory(form: Form | None) -> Form | None:
     return None if form is None else form._replace(memory_kind=None)
 
 
-# The cases of MEM-18 share a function, and find each other's module: found by running it. A gradient's own programs do too.
+# The cases of MEM-18 share a function, and find each other's module: found by running it. So do those of a gradient.
 @fault("MEM-53", also=["MEM-18", "MEM-58"])
 class KeysLackTheKindsOfArguments(Model):
     """Arguments that differ in their kind of memory alone find the same module."""
