@@ -123,6 +123,8 @@ def test_the_date_decides_what_is_offered():
 
 
 LATER = {
+    "auto": "texts declare programs, and do not say what they do",
+    "export": "texts declare programs, and do not say what they do",
     "sharding_type_error": "types have no shardings yet",
 }
 """What the model does not do yet."""
