@@ -136,7 +136,8 @@ class DevicesKnowNoAbstractMesh(Model):
         return super().same_devices_in_order(one, other)
 
 
-@fault("SHD-11")
+# Its copies, and what it becomes in a memory that it is in, are others then.
+@fault("SHD-11", also=["SHD-22", "SHD-39"])
 class DevicesEqualThemselves(Model):
     """The sharding of a device is equal to itself alone."""
 
