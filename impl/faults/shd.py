@@ -118,7 +118,8 @@ class DeviceAnewIsAnother(Model):
         return super().equivalent(one, other, ndim) and not anew
 
 
-@fault("SHD-09", also=["SHD-02"])
+# How the other one cuts is not asked, and so not whether it can.
+@fault("SHD-09", also=["SHD-02", "SHD-26", "SHD-27"])
 class WholeFitsAnyCut(Model):
     """What lies whole on each device is equivalent to any other way to lie there."""
 
@@ -161,7 +162,8 @@ def without_kind(parts: Sequence[Hashable]) -> tuple[Hashable, ...]:
     return tuple(part for part in parts if not (isinstance(part, str) and part in KINDS))
 
 
-@fault("SHD-13", also=["SHD-11"])
+# A copy has another hash, and what was equal is not, where hashes are looked at first.
+@fault("SHD-13", also=["SHD-11", "SHD-39"])
 class HashesAreNumbers(Model):
     """Each sharding of a device has a hash of its own."""
 
