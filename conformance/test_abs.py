@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from conformance.kit import Case, every, judge
+from conformance.kit import Case, Eight, Four, every, judge
 from conformance.probes.abs import (
     ACTS,
     ALIKE,
@@ -30,14 +30,10 @@ MAPS = ("map", "sum", "both", "inner_map", "scan_map", "constant_map", "map_conc
 """The forms that have a shard_map in them."""
 
 
-class Formed(Case):
+class Formed(Eight):
     """A case of a form of program."""
 
     form: str
-
-    @property
-    def devices(self) -> int:
-        return 8
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -98,14 +94,10 @@ togethers = every(Together, form=TOGETHER, given=("other", "numpy", "four"))
 test_togethers = judge(probe="abs.together", cases=togethers)
 
 
-class Acted(Case):
+class Acted(Eight):
     """A case of an operation on its own."""
 
     act: str
-
-    @property
-    def devices(self) -> int:
-        return 8
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -135,13 +127,9 @@ test_misuses = judge(probe="abs.misuse", cases=misuses)
 
 
 @dataclass(frozen=True)
-class Pair(Case):  # other-last
+class Pair(Eight):  # other-last
     given: str
     turn: str
-
-    @property
-    def devices(self) -> int:
-        return 8
 
     @property
     def placed(self) -> bool:
@@ -169,13 +157,9 @@ test_nowheres = judge(probe="abs.nowhere", cases=nowheres)
 
 
 @dataclass(frozen=True)
-class Take(Case):  # inner_out-columns
+class Take(Eight):  # inner_out-columns
     how: str
     given: str
-
-    @property
-    def devices(self) -> int:
-        return 8
 
 
 takes = every(Take, how=TAKES, given=("four", "other", "columns"))
@@ -183,13 +167,9 @@ test_takes = judge(probe="abs.take", cases=takes)
 
 
 @dataclass(frozen=True)
-class Put(Case):  # numpy-donate
+class Put(Eight):  # numpy-donate
     given: str
     flags: str
-
-    @property
-    def devices(self) -> int:
-        return 8
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -203,12 +183,8 @@ test_puts = judge(probe="abs.put", cases=puts)
 
 
 @dataclass(frozen=True)
-class Lack(Case):  # mesh.devices
+class Lack(Four):  # mesh.devices
     asked: str
-
-    @property
-    def devices(self) -> int:
-        return 4
 
 
 lacks = every(Lack, asked=LACKING)
@@ -216,13 +192,9 @@ test_lacks = judge(probe="abs.lacking", cases=lacks)
 
 
 @dataclass(frozen=True)
-class Have(Case):  # num_devices-square
+class Have(Four):  # num_devices-square
     asked: str
     side: str
-
-    @property
-    def devices(self) -> int:
-        return 4
 
 
 haves = every(Have, asked=HAVING, side=("four", "square", "columns", "rep"))
@@ -230,12 +202,8 @@ test_haves = judge(probe="abs.having", cases=haves)
 
 
 @dataclass(frozen=True)
-class Alike(Case):  # other_devices
+class Alike(Eight):  # other_devices
     meshes: str
-
-    @property
-    def devices(self) -> int:
-        return 8
 
     @property
     def equal(self) -> bool:
@@ -253,12 +221,8 @@ test_alikes = judge(probe="abs.alike", cases=alikes)
 
 
 @dataclass(frozen=True)
-class Side(Case):  # square
+class Side(Four):  # square
     side: str
-
-    @property
-    def devices(self) -> int:
-        return 4
 
 
 concrete_abstracts = every(Side, side=("four", "square", "mesh0"))
@@ -269,12 +233,8 @@ test_shows = judge(probe="abs.show", cases=shows)
 
 
 @dataclass(frozen=True)
-class Spelled(Case):  # half
+class Spelled(Four):  # half
     mesh: str
-
-    @property
-    def devices(self) -> int:
-        return 4
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -313,13 +273,9 @@ test_defaults = judge(probe="abs.default", cases=defaults)
 
 
 @dataclass(frozen=True)
-class Equivalent(Case):  # four-four
+class Equivalent(Eight):  # four-four
     side: str
     spec: str
-
-    @property
-    def devices(self) -> int:
-        return 8
 
 
 equivalents = every(Equivalent, side=("four", "other", "mesh0", "dev0"), spec=("four", "rep", "mesh0")).where(
@@ -329,13 +285,9 @@ test_equivalents = judge(probe="abs.equivalent", cases=equivalents)
 
 
 @dataclass(frozen=True)
-class Keep(Case):  # sharding-pickle
+class Keep(Four):  # sharding-pickle
     what: str
     way: str
-
-    @property
-    def devices(self) -> int:
-        return 4
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -347,12 +299,8 @@ test_keeps = judge(probe="abs.keep", cases=keeps)
 
 
 @dataclass(frozen=True)
-class Rank(Case):  # shard_shape
+class Rank(Four):  # shard_shape
     how: str
-
-    @property
-    def devices(self) -> int:
-        return 4
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.kit import Case, every, judge
+from conformance.kit import Case, Eight, Four, every, judge
 from conformance.probes.aot import (
     AROUND,
     BAD,
@@ -76,13 +76,9 @@ test_staged = judge(probe="aot.stages", cases=staged)
 
 
 @dataclass(frozen=True)
-class Wrong(Case):  # type-dtype
+class Wrong(Four):  # type-dtype
     wrong: str
     mistake: str
-
-    @property
-    def devices(self) -> int:
-        return 4
 
 
 wrongs = every(
@@ -92,12 +88,8 @@ test_wrongs = judge(probe="aot.refused", cases=wrongs)
 
 
 @dataclass(frozen=True)
-class Call(Case):  # wide
+class Call(Four):  # wide
     call: str
-
-    @property
-    def devices(self) -> int:
-        return 4
 
 
 loosely = every(Call, call=LOOSELY)
@@ -107,12 +99,8 @@ test_worded = judge(probe="aot.worded", cases=worded)
 
 
 @dataclass(frozen=True)
-class Within(Case):  # vmap
+class Within(Four):  # vmap
     how: str
-
-    @property
-    def devices(self) -> int:
-        return 4
 
 
 within = every(Within, how=WITHIN)
@@ -120,13 +108,9 @@ test_within = judge(probe="aot.within", cases=within)
 
 
 @dataclass(frozen=True)
-class Around(Case):  # thread-array
+class Around(Eight):  # thread-array
     how: str
     given: str
-
-    @property
-    def devices(self) -> int:
-        return 8
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -222,12 +206,8 @@ test_traces = judge(probe="aot.traced", cases=traces)
 
 
 @dataclass(frozen=True)
-class Optional(Case):  # level
+class Optional(Four):  # level
     options: str
-
-    @property
-    def devices(self) -> int:
-        return 4
 
     @property
     def lies(self) -> dict[str, Any]:
@@ -240,13 +220,9 @@ test_optional = judge(probe="aot.options", cases=optional)
 
 
 @dataclass(frozen=True)
-class Bad(Case):  # unknown-jit
+class Bad(Four):  # unknown-jit
     options: str
     how: str
-
-    @property
-    def devices(self) -> int:
-        return 4
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import product
 
-from conformance.kit import Case, every, judge
+from conformance.kit import Eight, every, judge
 from conformance.probes.dev import ACTS
 from conformance.probes.meshes import SIDES
 from conformance.probes.msh import (
@@ -27,15 +27,6 @@ from conformance.probes.msh import (
     count,
     parsed,
 )
-
-
-class Eight(Case):
-    """A case that speaks of all eight devices."""
-
-    @property
-    def devices(self) -> int:
-        return 8
-
 
 # --- make_mesh --------------------------------------------------------------------------------------------------------
 

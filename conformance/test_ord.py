@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.kit import Case, Cases, every, judge
+from conformance.kit import Case, Cases, Four, every, judge
 from conformance.probes import arrays
 from conformance.probes.ord import APART, FLAGS, GIVEN, HOLDS, LEAVES, MESHES, PLACES, SPECS, UNNAMED, place, rank
 from conformance.probes.places import Place
@@ -276,13 +276,9 @@ test_moves = judge(probe="ord.move", cases=moves)
 
 
 @dataclass(frozen=True)
-class Tree(Case):  # orders-outer
+class Tree(Four):  # orders-outer
     leaves: str
     given: str
-
-    @property
-    def devices(self) -> int:
-        return 4
 
     @property
     def shardings(self) -> list[dict[str, Any]]:
@@ -307,14 +303,10 @@ test_trees = judge(probe="ord.tree", cases=trees)
 
 
 @dataclass(frozen=True)
-class Meet(Case):  # reverse-o.o-eager
+class Meet(Four):  # reverse-o.o-eager
     order: str
     cut: str
     how: str
-
-    @property
-    def devices(self) -> int:
-        return 4
 
     @property
     def lies(self) -> list[int]:
@@ -329,14 +321,10 @@ test_meetings = judge(probe="ord.meet", cases=meetings)
 
 
 @dataclass(frozen=True)
-class Inside(Case):  # rotation-y.x-donate
+class Inside(Four):  # rotation-y.x-donate
     order: str
     target: str
     flags: str
-
-    @property
-    def devices(self) -> int:
-        return 4
 
     @property
     def placed(self) -> dict[str, Any]:

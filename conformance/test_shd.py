@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from conformance.kit import Case, every, judge
+from conformance.kit import Case, Eight, Four, every, judge
 from conformance.probes.places import FOUR, SQUARE
 from conformance.probes.shardings import ALL, GROUPS, MESHES, MORE, RANKS, SHAPES, TEXTS, Lay, counts, partners, tiles
 from conformance.probes.shd import (
@@ -40,14 +40,10 @@ def needed(*groups: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Compare(Case):  # 2-square_x.y-base
+class Compare(Eight):  # 2-square_x.y-base
     rank: int
     sharding: str
     against: str
-
-    @property
-    def devices(self) -> int:
-        return 8
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -70,13 +66,9 @@ test_comparisons = judge(probe="shd.compare", cases=comparisons)
 
 
 @dataclass(frozen=True)
-class Relate(Case):  # 2-positional
+class Relate(Eight):  # 2-positional
     rank: int
     group: str
-
-    @property
-    def devices(self) -> int:
-        return 8
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -183,14 +175,6 @@ test_moves = judge(probe="shd.move", cases=moves)
 
 
 # --- what cannot be ---------------------------------------------------------------------------------------------------
-
-
-class Four(Case):
-    """A case of four devices."""
-
-    @property
-    def devices(self) -> int:
-        return 4
 
 
 @dataclass(frozen=True)

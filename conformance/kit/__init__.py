@@ -9,6 +9,6 @@ puts = every(Put, source=places.SOURCES, target=places.TARGETS).where(lambda cas
 test_puts = judge(probe="put.put", cases=puts)
 """
 
-from .cases import Case, Cases, Judgement, every, judge
+from .cases import Case, Cases, Eight, Four, Judgement, every, judge
 
-__all__ = ["Case", "Cases", "Judgement", "every", "judge"]
+__all__ = ["Case", "Cases", "Eight", "Four", "Judgement", "every", "judge"]

@@ -43,6 +43,22 @@ class Case:
         return {name: getattr(self, name) for name in _fields(type(self))}
 
 
+class Four(Case):
+    """A case of four devices."""
+
+    @property
+    def devices(self) -> int:
+        return 4
+
+
+class Eight(Case):
+    """A case of eight devices."""
+
+    @property
+    def devices(self) -> int:
+        return 8
+
+
 class Cases(Generic[C]):
     """An ordered set of cases of one class."""
 

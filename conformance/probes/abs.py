@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 
 from . import arrays
+from .common import ARRAY, INTERNAL, WHICH, all_are, array_at, constrain, left, remember
 from .meshes import SIDES
 from .places import Place
 
-ARRAY = "f32_8x8"
 SHAPE = (8, 8)
-WHICH = {(True, True): "both", (True, False): "first", (False, True): "second", (False, False): "neither"}
-"""Which of two sides something holds of."""
 
 # --- programs over an abstract mesh -----------------------------------------------------------------------------------
 
@@ -27,10 +25,6 @@ PAIRS = {
     "squares": ("square", "square_other"),
 }
 """Two sets of devices, of as many devices, for meshes of the same axes."""
-
-
-def _constrain(jax, x, sharding):
-    return jax.lax.with_sharding_constraint(x, sharding)
 
 
 def _mapped(jax, f, sharding, out):
@@ -45,7 +39,7 @@ def _summed(jax, sharding):
 
 def _scan(jax, sharding):
     def step(carry, row):
-        return _constrain(jax, carry + row, sharding), row
+        return constrain(jax, carry + row, sharding), row
 
     return lambda first: jax.lax.scan(step, first, np.ones((1, 8), np.float32))[0]
 
@@ -57,14 +51,14 @@ def _scan_map(jax, sharding):
 
 def _cond(jax, sharding):
     def taken(x):
-        return _constrain(jax, x + 1, sharding)
+        return constrain(jax, x + 1, sharding)
 
     return lambda first: jax.lax.cond(first[0, 0] == 0, taken, lambda x: x - 1, first)
 
 
 def _while(jax, sharding):
     def step(state):
-        return state[0] + 1, _constrain(jax, state[1] + 1, sharding)
+        return state[0] + 1, constrain(jax, state[1] + 1, sharding)
 
     return lambda first: jax.lax.while_loop(lambda state: state[0] < 1, step, (0, first))[1]
 
@@ -76,14 +70,14 @@ def _square(jax):
 
 
 FORMS: dict[str, Any] = {
-    "constraint": lambda jax, sharding: lambda first: _constrain(jax, first + 1, sharding),
+    "constraint": lambda jax, sharding: lambda first: constrain(jax, first + 1, sharding),
     "map": lambda jax, sharding: _mapped(jax, lambda x: x + 1, sharding, sharding.spec),
     "sum": _summed,
     "both": lambda jax, sharding: (
-        lambda first: _constrain(jax, _mapped(jax, lambda x: x + 1, sharding, sharding.spec)(first), sharding)
+        lambda first: constrain(jax, _mapped(jax, lambda x: x + 1, sharding, sharding.spec)(first), sharding)
     ),
-    "shapes": lambda jax, sharding: lambda first: _constrain(jax, _constrain(jax, first + 1, sharding), _square(jax)),
-    "inner": lambda jax, sharding: lambda first: jax.jit(lambda x: _constrain(jax, x + 1, sharding))(first),
+    "shapes": lambda jax, sharding: lambda first: constrain(jax, constrain(jax, first + 1, sharding), _square(jax)),
+    "inner": lambda jax, sharding: lambda first: jax.jit(lambda x: constrain(jax, x + 1, sharding))(first),
     "inner_map": lambda jax, sharding: (
         lambda first: jax.jit(_mapped(jax, lambda x: x + 1, sharding, sharding.spec))(first)
     ),
@@ -91,14 +85,14 @@ FORMS: dict[str, Any] = {
     "scan_map": _scan_map,
     "cond": _cond,
     "while": _while,
-    "grad": lambda jax, sharding: jax.grad(lambda first: (_constrain(jax, first, sharding) * first).sum()),
-    "vmap": lambda jax, sharding: jax.vmap(lambda first: _constrain(jax, first + 1, sharding)),
-    "constant": lambda jax, sharding: lambda first: _constrain(jax, jax.numpy.ones(SHAPE), sharding),
+    "grad": lambda jax, sharding: jax.grad(lambda first: (constrain(jax, first, sharding) * first).sum()),
+    "vmap": lambda jax, sharding: jax.vmap(lambda first: constrain(jax, first + 1, sharding)),
+    "constant": lambda jax, sharding: lambda first: constrain(jax, jax.numpy.ones(SHAPE), sharding),
     "constant_map": lambda jax, sharding: (
         lambda first: _mapped(jax, lambda x: x + 1, sharding, sharding.spec)(jax.numpy.zeros(SHAPE))
     ),
     "constant_beside": lambda jax, sharding: (
-        lambda first: _constrain(jax, jax.numpy.ones(SHAPE), sharding) + 0 * jax.numpy.sum(first)
+        lambda first: constrain(jax, jax.numpy.ones(SHAPE), sharding) + 0 * jax.numpy.sum(first)
     ),
 }
 """Functions of one array that have something over an abstract mesh in them, which their result comes from."""
@@ -137,7 +131,7 @@ def run(jax, see, form, sides):
     """A function over an abstract mesh is called for two sets of devices in turn, and for the first again."""
     here, there = SIDES[PAIRS[sides][0]], SIDES[PAIRS[sides][1]]
     places = [here, there, here]
-    inputs = [_array(jax, place) for place in places]
+    inputs = [array_at(jax, place) for place in places]
     program = jax.jit(see.traced(FORMS[form](jax, _abstract(jax, here))))
     asked = [_cut(_asks(form, place), _shape(form)) for place in places]
     results = []
@@ -149,11 +143,11 @@ def run(jax, see, form, sides):
     except Exception as error:
         see(refused=_class(see, error), value="none", placed="none", devices="none", sharding="none", committed=False)
     else:
-        see(refused="no", value=_all([see.same(y, _holds(form)) for y in results]))
+        see(refused="no", value=all_are([see.same(y, _holds(form)) for y in results]))
         found = [_placed(y, cut) for y, cut in zip(results, asked, strict=True)]
-        see(placed=_all(found), devices=_all(["elsewhere" if it == "elsewhere" else "there" for it in found]))
-        see(sharding=_all([see.sharding(y)["type"] for y in results]))
-        see(committed=_all([see.committed(y) for y in results]))
+        see(placed=all_are(found), devices=all_are(["elsewhere" if it == "elsewhere" else "there" for it in found]))
+        see(sharding=all_are([see.sharding(y)["type"] for y in results]))
+        see(committed=all_are([see.committed(y) for y in results]))
     see(traces=[it["trace"] for it in done])
     see(lowers=[it["lower"] for it in done])
     see(compiles=[it["compile"] for it in done])
@@ -161,9 +155,9 @@ def run(jax, see, form, sides):
 
 def guest(jax, see, form, side):
     """A function over an abstract mesh is called for an array on as many devices that is cut in another way."""
-    x = _array(jax, SIDES[side])
+    x = array_at(jax, SIDES[side])
     program = jax.jit(FORMS[form](jax, _abstract(jax, SIDES["four"])))
-    before = _remember(see, [x])
+    before = remember(see, [x])
     see.step("call")
     try:
         y = jax.block_until_ready(program(x))
@@ -172,14 +166,14 @@ def guest(jax, see, form, side):
     else:
         see(refused="no", value=see.same(y, _holds(form)))
         see(placed=_placed(y, _cut(Place(SIDES[side].devices, SIDES["four"].axes, SIDES["four"].spec))))
-    see(inputs=_left(see, [x], before))
+    see(inputs=left(see, [x], before))
 
 
 def text(jax, see, form, sides):
     """A function over an abstract mesh is lowered for two sets of devices."""
     here, there = SIDES[PAIRS[sides][0]], SIDES[PAIRS[sides][1]]
     program = jax.jit(FORMS[form](jax, _abstract(jax, here)))
-    texts = [see.lowered(program, _array(jax, place)) for place in (here, there)]
+    texts = [see.lowered(program, array_at(jax, place)) for place in (here, there)]
     see(texts="same" if texts[0] == texts[1] else "differ")
     see(partitioner=see.partitioner(texts[0]) is not None)
     devices = [str(device) for device in jax.devices()] + [repr(device) for device in jax.devices()]
@@ -192,7 +186,7 @@ def text(jax, see, form, sides):
 def concrete(jax, see, form, sides):
     """A function over a mesh with devices is called for an array on them, and for one on others."""
     here, there = SIDES[PAIRS[sides][0]], SIDES[PAIRS[sides][1]]
-    inputs = [_array(jax, place) for place in (here, there)]
+    inputs = [array_at(jax, place) for place in (here, there)]
     program = jax.jit(FORMS[form](jax, here.make(jax)))
     see.step("call")
     y = jax.block_until_ready(program(inputs[0]))
@@ -209,16 +203,16 @@ def concrete(jax, see, form, sides):
 
 TOGETHER = {
     "abstract_concrete": lambda jax, abstract, concrete: (
-        lambda first: _constrain(jax, _constrain(jax, first + 1, abstract), concrete)
+        lambda first: constrain(jax, constrain(jax, first + 1, abstract), concrete)
     ),
     "concrete_abstract": lambda jax, abstract, concrete: (
-        lambda first: _constrain(jax, _constrain(jax, first + 1, concrete), abstract)
+        lambda first: constrain(jax, constrain(jax, first + 1, concrete), abstract)
     ),
     "map_concrete": lambda jax, abstract, concrete: (
-        lambda first: _constrain(jax, _mapped(jax, lambda x: x + 1, abstract, abstract.spec)(first), concrete)
+        lambda first: constrain(jax, _mapped(jax, lambda x: x + 1, abstract, abstract.spec)(first), concrete)
     ),
     "concrete_map": lambda jax, abstract, concrete: (
-        lambda first: _mapped(jax, lambda x: x + 1, abstract, abstract.spec)(_constrain(jax, first, concrete))
+        lambda first: _mapped(jax, lambda x: x + 1, abstract, abstract.spec)(constrain(jax, first, concrete))
     ),
 }
 """Programs with an abstract mesh and one with devices; the last one says how the result lies."""
@@ -227,7 +221,7 @@ TOGETHER = {
 def together(jax, see, form, given):
     """A program names an abstract mesh, and one with devices; its argument lies on those, elsewhere or nowhere."""
     there = SIDES["other"]
-    x = arrays.value(ARRAY) if given == "numpy" else _array(jax, SIDES[given])
+    x = arrays.value(ARRAY) if given == "numpy" else array_at(jax, SIDES[given])
     call = TOGETHER[form](jax, _abstract(jax, SIDES["four"]), there.make(jax))
     see.step("call")
     try:
@@ -241,7 +235,7 @@ def together(jax, see, form, given):
 # --- operations on their own ------------------------------------------------------------------------------------------
 
 ACTS = {
-    "constraint": lambda jax, sharding: lambda x: _constrain(jax, x, sharding),
+    "constraint": lambda jax, sharding: lambda x: constrain(jax, x, sharding),
     "map": lambda jax, sharding: _mapped(jax, lambda x: x * 1, sharding, sharding.spec),
 }
 
@@ -249,24 +243,24 @@ ACTS = {
 def eager(jax, see, act, side):
     """A constraint or a shard_map over an abstract mesh takes the devices of an array, outside of any jit."""
     place = SIDES[side]
-    x = _array(jax, place)
+    x = array_at(jax, place)
     axes = SIDES["square" if len(place.axes) == 2 else "four"]
     call = ACTS[act](jax, _abstract(jax, axes))
-    before = _remember(see, [x])
+    before = remember(see, [x])
     see.step("call")
     y = jax.block_until_ready(call(x))
     see(value=see.same(y, arrays.value(ARRAY)))
     see(placed=_placed(y, _cut(Place(place.devices, axes.axes, axes.spec))))
     see(sharding=see.sharding(y)["type"], committed=see.committed(y))
-    see(inputs=_left(see, [x], before))
+    see(inputs=left(see, [x], before))
 
 
 INPUTS = {
-    "two": lambda jax: _array(jax, SIDES["two"]),
-    "eight": lambda jax: _array(jax, SIDES["eight"]),
-    "square": lambda jax: _array(jax, SIDES["square"]),
-    "renamed": lambda jax: _array(jax, SIDES["renamed"]),
-    "dev0": lambda jax: _array(jax, SIDES["dev0"]),
+    "two": lambda jax: array_at(jax, SIDES["two"]),
+    "eight": lambda jax: array_at(jax, SIDES["eight"]),
+    "square": lambda jax: array_at(jax, SIDES["square"]),
+    "renamed": lambda jax: array_at(jax, SIDES["renamed"]),
+    "dev0": lambda jax: array_at(jax, SIDES["dev0"]),
     "free": lambda jax: jax.block_until_ready(jax.device_put(arrays.value(ARRAY))),
     "numpy": lambda jax: arrays.value(ARRAY),
 }
@@ -285,7 +279,7 @@ def misuse(jax, see, act, given):
     x = INPUTS[given](jax)
     call = ACTS[act](jax, _abstract(jax, SIDES["four"]))
     lying = [] if given == "numpy" else [x]
-    before = _remember(see, lying)
+    before = remember(see, lying)
     compiled = see.compiled()
     see.step("call")
     try:
@@ -300,17 +294,17 @@ def misuse(jax, see, act, given):
     else:
         see(accepted=True, refused="no", abstract=False, asks=False, told=False, axes="neither")
     see(compiled=see.compiled() - compiled)
-    see(inputs=_left(see, lying, before))
+    see(inputs=left(see, lying, before))
 
 
 SECONDS = {
-    "other": lambda jax: _array(jax, SIDES["other"]),
-    "back": lambda jax: _array(jax, SIDES["back"]),
-    "across": lambda jax: _array(jax, SIDES["across"]),
-    "square": lambda jax: _array(jax, SIDES["square"]),
-    "renamed": lambda jax: _array(jax, SIDES["renamed"]),
-    "two": lambda jax: _array(jax, SIDES["two"]),
-    "dev0": lambda jax: _array(jax, SIDES["dev0"]),
+    "other": lambda jax: array_at(jax, SIDES["other"]),
+    "back": lambda jax: array_at(jax, SIDES["back"]),
+    "across": lambda jax: array_at(jax, SIDES["across"]),
+    "square": lambda jax: array_at(jax, SIDES["square"]),
+    "renamed": lambda jax: array_at(jax, SIDES["renamed"]),
+    "two": lambda jax: array_at(jax, SIDES["two"]),
+    "dev0": lambda jax: array_at(jax, SIDES["dev0"]),
     "free": lambda jax: jax.block_until_ready(jax.device_put(arrays.value(ARRAY))),
     "numpy": lambda jax: arrays.value(ARRAY),
 }
@@ -321,9 +315,9 @@ def pair(jax, see, given, turn):
     """A shard_map of two inputs over an abstract mesh, outside of any jit: one fits, and the other is in question."""
     mesh, spec = _abstract(jax, SIDES["four"]).mesh, _abstract(jax, SIDES["four"]).spec
     call = jax.shard_map(lambda x, y: x + y, mesh=mesh, in_specs=(spec, spec), out_specs=spec)
-    x, y = _array(jax, SIDES["four"]), SECONDS[given](jax)
+    x, y = array_at(jax, SIDES["four"]), SECONDS[given](jax)
     lying = [x] if given == "numpy" else [x, y]
-    before = _remember(see, lying)
+    before = remember(see, lying)
     compiled = see.compiled()
     see.step("call")
     try:
@@ -337,7 +331,7 @@ def pair(jax, see, given, turn):
     else:
         see(accepted=True, refused="no", argument=False, named="neither", compiled=see.compiled() - compiled)
         see(value=see.same(z, arrays.value(ARRAY) + arrays.value(ARRAY)), placed=_placed(z, _cut(SIDES["four"])))
-    see(inputs=_left(see, lying, before))
+    see(inputs=left(see, lying, before))
 
 
 # --- the number of devices --------------------------------------------------------------------------------------------
@@ -345,7 +339,7 @@ def pair(jax, see, given, turn):
 
 def _several(jax, sharding):
     eight = _abstract(jax, SIDES["eight"])
-    return lambda first: _constrain(jax, _constrain(jax, first + 1, sharding), eight)
+    return lambda first: constrain(jax, constrain(jax, first + 1, sharding), eight)
 
 
 COUNTED: dict[str, Any] = {
@@ -358,14 +352,14 @@ COUNTED: dict[str, Any] = {
 def count(jax, see, form, given):
     """A program over an abstract mesh of four devices is called, twice, and lowered for an array on another number."""
     place = SIDES[given]
-    x, fits = _array(jax, place), _array(jax, SIDES["four"])
+    x, fits = array_at(jax, place), array_at(jax, SIDES["four"])
     program = jax.jit(COUNTED[form](jax, _abstract(jax, SIDES["four"])))
-    before = _remember(see, [x])
+    before = remember(see, [x])
     compiled = see.compiled()
     see.step("call")
     told = _refusal(jax, see, program, x, place)
     see(**told)
-    see(compiled=see.compiled() - compiled, inputs=_left(see, [x], before))
+    see(compiled=see.compiled() - compiled, inputs=left(see, [x], before))
     see.step("again")
     again = _refusal(jax, see, program, x, place)
     see(again="accepted" if again["refused"] == "no" else "same" if again == told else "otherwise")
@@ -408,7 +402,7 @@ def nowhere(jax, see, form, given):
     """A program over an abstract mesh is called for a value that is committed nowhere: nothing names devices."""
     x = INPUTS[given](jax)
     lying = [] if given == "numpy" else [x]
-    before = _remember(see, lying)
+    before = remember(see, lying)
     program = jax.jit(NOWHERE[form](jax, _abstract(jax, SIDES["four"])))
     see.step("call")
     try:
@@ -417,7 +411,7 @@ def nowhere(jax, see, form, given):
         see(refused=_class(see, error))
     else:
         see(refused="no", value=see.same(y, _holds(form)), devices=see.sharding(y)["devices"])
-    see(inputs=_left(see, lying, before))
+    see(inputs=left(see, lying, before))
 
 
 # --- where a sharding is asked for ------------------------------------------------------------------------------------
@@ -435,8 +429,8 @@ TAKES: dict[str, Any] = {
 def take(jax, see, how, given):
     """A program is told a sharding over an abstract mesh, and called for an array on as many devices."""
     place = SIDES[given]
-    x = _array(jax, place)
-    before = _remember(see, [x])
+    x = array_at(jax, place)
+    before = remember(see, [x])
     program = TAKES[how](jax, _abstract(jax, SIDES["four"]))
     see.step("call")
     try:
@@ -447,7 +441,7 @@ def take(jax, see, how, given):
         placed = _placed(y, _cut(Place(place.devices, SIDES["four"].axes, SIDES["four"].spec)))
         see(refused="no", value=see.same(y, arrays.value(ARRAY) + 1), placed=placed)
         see(devices="elsewhere" if placed == "elsewhere" else "there")
-    see(inputs=_left(see, [x], before))
+    see(inputs=left(see, [x], before))
 
 
 PUT_FLAGS = {"plain": {}, "donate": {"donate": True}}
@@ -455,9 +449,9 @@ PUT_FLAGS = {"plain": {}, "donate": {"donate": True}}
 
 def put(jax, see, given, flags):
     """A value is put to a sharding over an abstract mesh, outside of any jit."""
-    x = INPUTS[given](jax) if given in INPUTS else _array(jax, SIDES[given])
+    x = INPUTS[given](jax) if given in INPUTS else array_at(jax, SIDES[given])
     lying = [] if given == "numpy" else [x]
-    before = _remember(see, lying)
+    before = remember(see, lying)
     compiled = see.compiled()
     see.step("put")
     try:
@@ -467,7 +461,7 @@ def put(jax, see, given, flags):
     else:
         see(refused="no", abstract=False, value=see.same(y, arrays.value(ARRAY)))
         see(placed=_placed(y, _cut(SIDES[given])) if given in SIDES else "none")
-    see(compiled=see.compiled() - compiled, inputs=_left(see, lying, before))
+    see(compiled=see.compiled() - compiled, inputs=left(see, lying, before))
 
 
 # --- values -----------------------------------------------------------------------------------------------------------
@@ -625,8 +619,8 @@ def show(jax, see, side):
 
 
 RANKS: dict[str, Any] = {
-    "jit": lambda jax, sharding, x: jax.jit(lambda first: _constrain(jax, first, sharding))(x),
-    "eager": lambda jax, sharding, x: _constrain(jax, x, sharding),
+    "jit": lambda jax, sharding, x: jax.jit(lambda first: constrain(jax, first, sharding))(x),
+    "eager": lambda jax, sharding, x: constrain(jax, x, sharding),
     "map": lambda jax, sharding, x: jax.jit(_mapped(jax, lambda x: x, sharding, sharding.spec))(x),
     "shard_shape": lambda jax, sharding, x: sharding.shard_shape(SHAPE),
     "equivalent": lambda jax, sharding, x: sharding.is_equivalent_to(sharding, 2),
@@ -637,8 +631,8 @@ def rank(jax, see, how):
     """A sharding over an abstract mesh with a spec for three dimensions meets an array of two."""
     mesh = SIDES["four"].make(jax).mesh.abstract_mesh
     sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(None, None, "x"))
-    x = _array(jax, SIDES["four"])
-    before = _remember(see, [x])
+    x = array_at(jax, SIDES["four"])
+    before = remember(see, [x])
     see.step("ask")
     try:
         RANKS[how](jax, sharding, x)
@@ -646,15 +640,10 @@ def rank(jax, see, how):
         see(refused=_class(see, error), spec=see.names_spec(error, (None, None, "x")))
     else:
         see(refused="no", spec=False)
-    see(inputs=_left(see, [x], before))
+    see(inputs=left(see, [x], before))
 
 
 # --- helpers ----------------------------------------------------------------------------------------------------------
-
-
-def _array(jax, place):
-    """A fresh array that lies there, its transfer done."""
-    return jax.block_until_ready(jax.device_put(arrays.value(ARRAY), place.make(jax)))
 
 
 def _abstract(jax, place):
@@ -699,29 +688,8 @@ def _coordinates(axes, number):
     }
 
 
-def _remember(see, xs):
-    """Where arrays lie."""
-    return [(see.sharding(x), see.committed(x), see.spans(x)) for x in xs]
-
-
-def _left(see, xs, before):
-    """What became of the arrays remembered: "untouched", "moved", or as `see.state` says it."""
-    states = {see.state(x, arrays.value(ARRAY)) for x in xs} - {"intact"}
-    moved = not states and _remember(see, xs) != before
-    return " ".join(sorted(states)) or ("moved" if moved else "untouched")
-
-
-INTERNAL = ("INVALID_ARGUMENT", "FAILED_PRECONDITION", "UNIMPLEMENTED", "NOT_FOUND", "INTERNAL:", "Check failed")
-"""What errors of the compiler and the runtime say, whatever class they come as."""
-
-
 def _class(see, error):
     """Whose error it is: the user's, by its class, or an internal one by its name."""
     if see.named(error, INTERNAL):
         return "internal"
     return "user" if type(error).__name__ in ("ValueError", "TypeError") else type(error).__name__
-
-
-def _all(seen):
-    """What all are, or "differs"."""
-    return seen[0] if all(it == seen[0] for it in seen) else "differs"

@@ -12,9 +12,8 @@ import numpy as np
 
 from . import arrays
 from .arrays import ARRAYS
+from .common import ARRAY, INTERNAL, all_are, constrain, mapped
 from .places import EIGHT, FOUR, SQUARE, Place
-
-ARRAY = "f32_8x8"
 
 LINE = (("x", 4),)
 PLACES = {
@@ -34,14 +33,6 @@ PLACES = {
 """Where the arguments of programs lie: nowhere in particular, on one device, on several."""
 
 # --- programs ---------------------------------------------------------------------------------------------------------
-
-
-def _constrain(jax, x, sharding):
-    return jax.lax.with_sharding_constraint(x, sharding)
-
-
-def _mapped(jax, sharding):
-    return jax.shard_map(lambda x: x + 1, mesh=sharding.mesh, in_specs=sharding.spec, out_specs=sharding.spec)
 
 
 def _scan(jax, at):
@@ -81,8 +72,8 @@ PROGRAMS: dict[str, Any] = {
     "nothing": lambda jax, at: jax.jit(lambda first: None),
     "no_arguments": lambda jax, at: jax.jit(lambda: jax.numpy.arange(8)),
     "inner": lambda jax, at: jax.jit(lambda first: jax.jit(lambda x: x + 1)(first) * 2),
-    "map": lambda jax, at: jax.jit(lambda first: _mapped(jax, at)(first)),
-    "constraint": lambda jax, at: jax.jit(lambda first: _constrain(jax, first + 1, at)),
+    "map": lambda jax, at: jax.jit(lambda first: mapped(jax, at)(first)),
+    "constraint": lambda jax, at: jax.jit(lambda first: constrain(jax, first + 1, at)),
     "in": lambda jax, at: jax.jit(lambda first: first + 1, in_shardings=at),
     "out": lambda jax, at: jax.jit(lambda first: first + 1, out_shardings=at),
     "outs": lambda jax, at: jax.jit(lambda first: (first + 1, first + 2), out_shardings=(at, None)),
@@ -259,7 +250,7 @@ def _says_of_arguments(jax, see, form, place, both, given):
     if len(used) < len(leaves):
         see(dropped="none" if len(shardings) == len(used) else "there")
     taken = used if len(shardings) == len(used) else leaves
-    see(input_shardings=_all(["same", *[_takes(place, it, x) for it, x in zip(shardings, taken, strict=True)]]))
+    see(input_shardings=all_are(["same", *[_takes(place, it, x) for it, x in zip(shardings, taken, strict=True)]]))
 
 
 def _says_of_results(jax, see, lowered, ready, y):
@@ -498,10 +489,6 @@ def _worded(it):
     values = ARRAYS[it]
     inner = ",".join(map(str, values.shape))
     return [f"{values.dtype}[{inner}]"]
-
-
-INTERNAL = ("INVALID_ARGUMENT", "FAILED_PRECONDITION", "UNIMPLEMENTED", "INTERNAL:", "Check failed")
-"""What errors of the compiler and the runtime say, whatever class they come as."""
 
 
 def _class(see, error):
@@ -769,7 +756,7 @@ def stands(jax, see, given, place):
     see.step("compile")
     ready = lowered.compile()
     shardings = jax.tree.leaves(ready.input_shardings)
-    see(takes=_all([_takes(place, it, one) for it, one in zip(shardings, x, strict=True)]))
+    see(takes=all_are([_takes(place, it, one) for it, one in zip(shardings, x, strict=True)]))
     see.step("call")
     y = ready(*x)
     see(
@@ -927,12 +914,12 @@ def exported(jax, see, form, place, there):
     see(types=_alike([_shape(it) for it in jax.tree.leaves(y)], [_shape(it) for it in second.out_avals]))
     see(inputs=_left(jax, see, form, given, before))
     if jax.tree.leaves(y) and form not in ("weak", "no_arguments"):
-        see(home=_all([list(_devices(see, it)) for it in jax.tree.leaves(y)]))
+        see(home=all_are([list(_devices(see, it)) for it in jax.tree.leaves(y)]))
         args, kwargs = _arguments(jax, form, at, STATIC)
         z = PROGRAMS[form](jax, PLACES[at].make(jax))(*args, **kwargs)
         each = zip(jax.tree.leaves(y), jax.tree.leaves(z), strict=True)
         see(
-            lies=_all(
+            lies=all_are(
                 ["same" if one.sharding.is_equivalent_to(it.sharding, it.ndim) else "differs" for one, it in each]
             )
         )
@@ -1017,7 +1004,7 @@ def _same(jax, see, form, y):
     found = jax.tree.leaves(y)
     if len(found) != len(wanted):
         return "differs"
-    return _all(["same", *[see.same(_plain(jax, it), np.asarray(v)) for it, v in zip(found, wanted, strict=True)]])
+    return all_are(["same", *[see.same(_plain(jax, it), np.asarray(v)) for it, v in zip(found, wanted, strict=True)]])
 
 
 def _plain(jax, x):
@@ -1067,8 +1054,3 @@ def _takes(place, sharding, x):
 
 def _alike(one, other):
     return "same" if one == other else "differs"
-
-
-def _all(seen):
-    """What all are, or "differs"."""
-    return seen[0] if all(it == seen[0] for it in seen) else "differs"

@@ -8,13 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import arrays
+from .common import ARRAY, WHICH, all_are, array_at, class_of, constrain, left, mapped, remember
 from .meshes import APART, CALLED, FITTING, SIDES, TOGETHER
-
-ARRAY = "f32_8x8"
-
-
-WHICH = {(True, True): "both", (True, False): "first", (False, True): "second", (False, False): "neither"}
-"""Which of two sides something holds of."""
 
 # --- two sides that meet in one call ----------------------------------------------------------------------------------
 
@@ -100,21 +95,21 @@ def _in_some(jax, one, other):
 
 def _scan_constraint(jax, one, other):
     def step(carry, row):
-        return _constrain(jax, carry + row, other), row
+        return constrain(jax, carry + row, other), row
 
     return jax.jit(lambda first: jax.lax.scan(step, first, first)[0])
 
 
 def _cond_constraint(jax, one, other):
     def taken(x):
-        return _constrain(jax, x + 1, other)
+        return constrain(jax, x + 1, other)
 
     return jax.jit(lambda first: jax.lax.cond(first[0, 0] == 0, taken, lambda x: x + 1, first))
 
 
 def _while_constraint(jax, one, other):
     def step(state):
-        return state[0] + 1, _constrain(jax, state[1] + 1, other)
+        return state[0] + 1, constrain(jax, state[1] + 1, other)
 
     return jax.jit(lambda first: jax.lax.while_loop(lambda state: state[0] < 1, step, (0, first))[1])
 
@@ -123,14 +118,6 @@ def _struct(jax, one, other):
     program = jax.jit(lambda first, second: first + second)
     struct = jax.ShapeDtypeStruct
     return lambda x, y: program.lower(*(struct(it.shape, it.dtype, sharding=it.sharding) for it in (x, y)))
-
-
-def _constrain(jax, x, sharding):
-    return jax.lax.with_sharding_constraint(x, sharding)
-
-
-def _mapped(jax, sharding):
-    return jax.shard_map(lambda x: x + 1, mesh=sharding.mesh, in_specs=sharding.spec, out_specs=sharding.spec)
 
 
 CALLS = {
@@ -157,25 +144,23 @@ CALLS = {
     "out": lambda jax, one, other: jax.jit(lambda first: first + 1, out_shardings=other),
     "out_donated": lambda jax, one, other: jax.jit(lambda first: first + 1, out_shardings=other, donate_argnums=0),
     "out_out": lambda jax, one, other: jax.jit(lambda first: (first + 1, first + 2), out_shardings=(one, other)),
-    "constraint": lambda jax, one, other: jax.jit(lambda first: _constrain(jax, first + 1, other)),
-    "constraint_eager": lambda jax, one, other: lambda x: _constrain(jax, x, other) + 1,
-    "constraints": lambda jax, one, other: jax.jit(
-        lambda first: _constrain(jax, _constrain(jax, first, one) + 1, other)
-    ),
-    "in_constraint": lambda jax, one, other: jax.jit(lambda first: _constrain(jax, first + 1, other), in_shardings=one),
+    "constraint": lambda jax, one, other: jax.jit(lambda first: constrain(jax, first + 1, other)),
+    "constraint_eager": lambda jax, one, other: lambda x: constrain(jax, x, other) + 1,
+    "constraints": lambda jax, one, other: jax.jit(lambda first: constrain(jax, constrain(jax, first, one) + 1, other)),
+    "in_constraint": lambda jax, one, other: jax.jit(lambda first: constrain(jax, first + 1, other), in_shardings=one),
     "constraint_out": lambda jax, one, other: jax.jit(
-        lambda first: _constrain(jax, first, one) + 1, out_shardings=other
+        lambda first: constrain(jax, first, one) + 1, out_shardings=other
     ),
-    "map": lambda jax, one, other: jax.jit(lambda first: _mapped(jax, other)(first)),
-    "map_eager": lambda jax, one, other: _mapped(jax, other),
-    "map_constraint": lambda jax, one, other: jax.jit(lambda first: _mapped(jax, other)(_constrain(jax, first, one))),
-    "map_in": lambda jax, one, other: jax.jit(lambda first: _mapped(jax, other)(first), in_shardings=one),
-    "map_out": lambda jax, one, other: jax.jit(lambda first: _mapped(jax, one)(first), out_shardings=other),
-    "maps": lambda jax, one, other: jax.jit(lambda first: _mapped(jax, other)(_mapped(jax, one)(first)) - 1),
+    "map": lambda jax, one, other: jax.jit(lambda first: mapped(jax, other)(first)),
+    "map_eager": lambda jax, one, other: mapped(jax, other),
+    "map_constraint": lambda jax, one, other: jax.jit(lambda first: mapped(jax, other)(constrain(jax, first, one))),
+    "map_in": lambda jax, one, other: jax.jit(lambda first: mapped(jax, other)(first), in_shardings=one),
+    "map_out": lambda jax, one, other: jax.jit(lambda first: mapped(jax, one)(first), out_shardings=other),
+    "maps": lambda jax, one, other: jax.jit(lambda first: mapped(jax, other)(mapped(jax, one)(first)) - 1),
     "inner_in": lambda jax, one, other: jax.jit(lambda first: jax.jit(lambda x: x + 1, in_shardings=other)(first)),
     "inner_out": lambda jax, one, other: jax.jit(lambda first: jax.jit(lambda x: x + 1, out_shardings=other)(first)),
     "inner_constraint": lambda jax, one, other: jax.jit(
-        lambda first: jax.jit(lambda x: _constrain(jax, x + 1, other))(first)
+        lambda first: jax.jit(lambda x: constrain(jax, x + 1, other))(first)
     ),
     "scan_constraint": _scan_constraint,
     "cond_constraint": _cond_constraint,
@@ -195,20 +180,20 @@ def meet(jax, see, meeting, sides):
     inputs = _inputs(jax, parts, (one, other))
     lying = inputs if "argument" in parts else []
     call = CALLS[meeting](jax, one.make(jax), other.make(jax))
-    before = _remember(see, lying)
+    before = remember(see, lying)
     compiled = see.compiled()
     see.step("call")
     try:
         jax.block_until_ready(call(*inputs))
     except Exception as error:
-        see(accepted=False, refused=_class(see, error))
+        see(accepted=False, refused=class_of(see, error))
         see(devices=WHICH[see.names_devices(error, one.devices), see.names_devices(error, other.devices)])
         see(parts=WHICH[see.names_part(error, parts[0]), see.names_part(error, parts[1])])
         see(named=all(see.names_argument(error, *name) for name in called))
     else:
         see(accepted=True, refused="no", devices="neither", parts="neither", named=False)
     see(compiled=see.compiled() - compiled)
-    see(inputs=_left(see, lying, before))
+    see(inputs=left(see, lying, before))
 
 
 def again(jax, see, meeting, sides):
@@ -220,18 +205,18 @@ def again(jax, see, meeting, sides):
     wanted = _result(meeting in ADD)
     see.step("agreed")
     seen = [see.same(call(*_inputs(jax, parts, agreed)), wanted) for _ in range(2)]
-    see(before=_all(seen))
+    see(before=all_are(seen))
     see.step("apart")
     told = _refusal(jax, see, meeting, sides, call, _inputs(jax, parts, (one, other)))
     see(refused=told["refused"])
     inputs = _inputs(jax, parts, (one, other))
-    before = _remember(see, inputs)
+    before = remember(see, inputs)
     compiled = see.compiled()
     see.step("apart again")
     told_again = _refusal(jax, see, meeting, sides, call, inputs)
     see(again=told_again["refused"], compiled=see.compiled() - compiled)
     see(says=_compared(told, told_again))
-    see(inputs=_left(see, inputs, before))
+    see(inputs=left(see, inputs, before))
     see.step("agreed")
     see(after=see.same(call(*_inputs(jax, parts, agreed)), wanted))
 
@@ -239,31 +224,31 @@ def again(jax, see, meeting, sides):
 def capture(jax, see, sides):
     """A program whose function captures an array is called with an argument that lies apart from it."""
     one, other = SIDES[APART[sides][0]], SIDES[APART[sides][1]]
-    x, captured = _array(jax, one), _array(jax, other)
-    before = _remember(see, [captured])
+    x, captured = array_at(jax, one), array_at(jax, other)
+    before = remember(see, [captured])
     see.step("call")
     try:
         y = jax.block_until_ready(jax.jit(lambda first: first + captured)(x))
     except Exception as error:
-        see(refused=_class(see, error))
+        see(refused=class_of(see, error))
     else:
         see(refused="no", value=see.same(y, _result(True)), devices=see.sharding(y)["devices"])
-    see(captured=_left(see, [captured], before))
+    see(captured=left(see, [captured], before))
 
 
 def lay(jax, see, sides):
     """An argument meets in_shardings that lie on the same devices in the same order and cut it otherwise."""
     one, other = SIDES[TOGETHER[sides][0]], SIDES[TOGETHER[sides][1]]
-    x = _array(jax, one)
-    before = _remember(see, [x])
+    x = array_at(jax, one)
+    before = remember(see, [x])
     see.step("call")
     try:
         y = jax.jit(lambda first: first + 1, in_shardings=other.make(jax))(x)
     except Exception as error:
-        see(refused=_class(see, error))
+        see(refused=class_of(see, error))
     else:
         see(refused="no", value=see.same(y, _result(False)), devices=see.sharding(y)["devices"])
-    see(inputs=_left(see, [x], before))
+    see(inputs=left(see, [x], before))
 
 
 def agree(jax, see, meeting, sides):
@@ -272,12 +257,12 @@ def agree(jax, see, meeting, sides):
     parts = MEETINGS[meeting].parts
     inputs = _inputs(jax, parts, (one, other))
     call = CALLS[meeting](jax, one.make(jax), other.make(jax))
-    before = _remember(see, inputs)
+    before = remember(see, inputs)
     see.step("call")
     y = call(*inputs)
     see(value=see.same(y, _result(meeting in ADD)))
     see(devices=see.sharding(y)["devices"])
-    see(inputs=_left(see, inputs, before))
+    see(inputs=left(see, inputs, before))
 
 
 # --- what is committed nowhere ----------------------------------------------------------------------------------------
@@ -309,30 +294,30 @@ FORMS = {
 
 def follow(jax, see, place, loose, form, turn):
     """An array at a place and an argument that is committed nowhere are added, in either turn, and added again."""
-    x, y = _array(jax, SIDES[place]), jax.block_until_ready(LOOSE[loose](jax))
+    x, y = array_at(jax, SIDES[place]), jax.block_until_ready(LOOSE[loose](jax))
     lying = [y] if loose.startswith("free") else []
-    before = _remember(see, lying)
+    before = remember(see, lying)
     call = FORMS[form](jax)
     see.step("call")
     results = [call(*((x, y) if turn == "last" else (y, x))) for _ in range(2)]
-    see(value=_all([see.same(z, arrays.value(ARRAY) + _holds(loose)) for z in results]))
-    see(devices=_all([see.sharding(z)["devices"] for z in results]))
-    see(committed=_all([see.committed(z) for z in results]))
-    see(loose=_left(see, lying, before, _holds(loose)))
+    see(value=all_are([see.same(z, arrays.value(ARRAY) + _holds(loose)) for z in results]))
+    see(devices=all_are([see.sharding(z)["devices"] for z in results]))
+    see(committed=all_are([see.committed(z) for z in results]))
+    see(loose=left(see, lying, before, _holds(loose)))
 
 
 def take(jax, see, meeting, place, loose):
     """A call whose other side lies at a place is given an argument that is committed nowhere, and given it again."""
     y = jax.block_until_ready(LOOSE[loose](jax))
     lying = [y] if loose.startswith("free") else []
-    before = _remember(see, lying)
+    before = remember(see, lying)
     call = CALLS[meeting](jax, SIDES[place].make(jax), SIDES[place].make(jax))
     see.step("call")
     results = [call(y) for _ in range(2)]
-    see(value=_all([see.same(z, _result(False)) for z in results]))
-    see(devices=_all([see.sharding(z)["devices"] for z in results]))
-    see(committed=_all([see.committed(z) for z in results]))
-    see(loose=_left(see, lying, before, _holds(loose)))
+    see(value=all_are([see.same(z, _result(False)) for z in results]))
+    see(devices=all_are([see.sharding(z)["devices"] for z in results]))
+    see(committed=all_are([see.committed(z) for z in results]))
+    see(loose=left(see, lying, before, _holds(loose)))
 
 
 # --- a mesh context ---------------------------------------------------------------------------------------------------
@@ -344,17 +329,17 @@ CONTEXTS = {
 ACTS = {
     "jit": lambda jax: jax.jit(lambda first: first + 1),
     "eager": lambda jax: lambda x: x + 1,
-    "constraint": lambda jax: jax.jit(lambda first: _constrain(jax, first + 1, jax.sharding.PartitionSpec("x"))),
+    "constraint": lambda jax: jax.jit(lambda first: constrain(jax, first + 1, jax.sharding.PartitionSpec("x"))),
 }
 """What is done under a mesh context; the last names an axis of its mesh."""
 
 
 def under(jax, see, how, meshes, array, act):
     """An array is used under the last of the mesh contexts that are entered, one in the other."""
-    x = LOOSE[array](jax) if array in LOOSE else _array(jax, SIDES[array])
+    x = LOOSE[array](jax) if array in LOOSE else array_at(jax, SIDES[array])
     made = [SIDES[mesh].make(jax).mesh for mesh in meshes.split("_")]
     inputs = [] if array == "numpy" else [jax.block_until_ready(x)]
-    before = _remember(see, inputs)
+    before = remember(see, inputs)
     call = ACTS[act](jax)
     compiled = see.compiled()
     see.step("call")
@@ -364,14 +349,14 @@ def under(jax, see, how, meshes, array, act):
                 stack.enter_context(CONTEXTS[how](jax, mesh))
             y = jax.block_until_ready(call(x))
     except Exception as error:
-        see(accepted=False, refused=_class(see, error), value="none", compiled=see.compiled() - compiled)
+        see(accepted=False, refused=class_of(see, error), value="none", compiled=see.compiled() - compiled)
         mesh, devices = SIDES[meshes.split("_")[-1]].devices, SIDES[array].devices if array in SIDES else ()
         see(named=WHICH[see.names_devices(error, devices), see.names_devices(error, mesh)])
         see(argument=see.names_argument(error, "x" if act == "eager" else "first", 0))
     else:
         see(accepted=True, refused="no", named="neither", argument=False, compiled=see.compiled() - compiled)
         see(value=see.same(y, arrays.value(ARRAY) + 1), devices=see.sharding(y)["devices"])
-    see(inputs=_left(see, inputs, before))
+    see(inputs=left(see, inputs, before))
 
 
 # --- a compiled object ------------------------------------------------------------------------------------------------
@@ -419,42 +404,42 @@ SHOWN = {
 def called(jax, see, differs, fault, form):
     """A compiled object is called with an argument that lies elsewhere than it was built for; then with a right one."""
     built, given = SIDES[CALLED[differs][fault][0]], SIDES[CALLED[differs][fault][1]]
-    x, y = _array(jax, built), _array(jax, given)
+    x, y = array_at(jax, built), array_at(jax, given)
     program = PROGRAMS[form](jax, built.make(jax), x)
     inputs = GIVES[form](x, y)
-    before = _remember(see, [x, y])
+    before = remember(see, [x, y])
     compiled = see.compiled()
     if form == "hot":
-        jax.block_until_ready([program(_array(jax, built)) for _ in range(2)])
+        jax.block_until_ready([program(array_at(jax, built)) for _ in range(2)])
     see.step("call")
     try:
         jax.block_until_ready(program(*inputs))
     except Exception as error:
-        see(accepted=False, refused=_class(see, error))
+        see(accepted=False, refused=class_of(see, error))
         see(named=see.names_argument(error, *IN_QUESTION.get(form, ("first", 0))))
         see(shown=WHICH[SHOWN[differs](see, error, given), SHOWN[differs](see, error, built)])
     else:
         see(accepted=True, refused="no", named=False, shown="neither")
     see(compiled=see.compiled() - compiled)
-    see(inputs=_left(see, [x, y], before))
+    see(inputs=left(see, [x, y], before))
     see.step("again")
-    z = program(*GIVES[form](_array(jax, built), _array(jax, built)))
+    z = program(*GIVES[form](array_at(jax, built), array_at(jax, built)))
     see(after=see.same(z, _result(form in ("second", "tree"))))
 
 
 def fits(jax, see, fit, form):
     """A compiled object is called with an argument that lies where it was compiled for, or nowhere yet."""
     built, given = SIDES[FITTING[fit][0]], FITTING[fit][1]
-    x = _array(jax, built)
-    y = jax.block_until_ready(LOOSE[given](jax) if given in LOOSE else _array(jax, SIDES[given]))
+    x = array_at(jax, built)
+    y = jax.block_until_ready(LOOSE[given](jax) if given in LOOSE else array_at(jax, SIDES[given]))
     program = PROGRAMS[form](jax, built.make(jax), x)
     lying = [x] if given == "numpy" else [x, y]
-    before = _remember(see, lying)
+    before = remember(see, lying)
     see.step("call")
     z = program(*GIVES[form](x, y))
     see(value=see.same(z, _result(form in ("second", "tree"))))
     see(devices=see.sharding(z)["devices"])
-    see(inputs=_left(see, lying, before))
+    see(inputs=left(see, lying, before))
 
 
 # --- another platform -------------------------------------------------------------------------------------------------
@@ -467,19 +452,19 @@ def platforms(jax, see, form):
     x, y = (jax.block_until_ready(jax.device_put(arrays.value(ARRAY), device)) for device in (here, there))
     compiled_for, given = (y, x) if form.endswith("_turned") else (x, y)
     call = PLATFORMS[form.removesuffix("_turned")](jax, compiled_for)
-    before = _remember(see, [x, y])
+    before = remember(see, [x, y])
     compiled = see.compiled()
     see.step("call")
     try:
         jax.block_until_ready(call(given))
     except Exception as error:
-        see(refused=_class(see, error))
+        see(refused=class_of(see, error))
         see(named=see.names_argument(error, "first", 0))
         see(shown=WHICH[_says(see, error, here, there), _says(see, error, there, here)])
     else:
         see(refused="no", named=False, shown="neither")
     see(compiled=see.compiled() - compiled)
-    see(inputs=_left(see, [x, y], before))
+    see(inputs=left(see, [x, y], before))
 
 
 def _meet_there(jax, x):
@@ -497,15 +482,10 @@ PLATFORMS = {
 # --- helpers ----------------------------------------------------------------------------------------------------------
 
 
-def _array(jax, place):
-    """A fresh array that lies there, its transfer done."""
-    return jax.block_until_ready(jax.device_put(arrays.value(ARRAY), place.make(jax)))
-
-
 def _inputs(jax, parts, places):
     """An array for each side that is an argument; where none is, the host's for each that takes one."""
     if "argument" in parts:
-        return [_array(jax, place) for part, place in zip(parts, places, strict=True) if part == "argument"]
+        return [array_at(jax, place) for part, place in zip(parts, places, strict=True) if part == "argument"]
     return [arrays.value(ARRAY)] * (2 if parts == ("in_shardings", "in_shardings") else 1)
 
 
@@ -520,18 +500,6 @@ def _holds(loose):
     return arrays.value(ARRAY) if loose in ("free", "free_1", "numpy") else np.float32(3)
 
 
-def _remember(see, xs):
-    """Where arrays lie."""
-    return [(see.sharding(x), see.committed(x), see.spans(x)) for x in xs]
-
-
-def _left(see, xs, before, value=None):
-    """What became of the arrays remembered: "untouched", "moved", or as `see.state` says it."""
-    states = {see.state(x, arrays.value(ARRAY) if value is None else value) for x in xs} - {"intact"}
-    moved = not states and _remember(see, xs) != before
-    return " ".join(sorted(states)) or ("moved" if moved else "untouched")
-
-
 def _refusal(jax, see, meeting, sides, call, inputs):
     """What a call is refused with: the class of the error, and what its message names; "no" where it is not."""
     one, other = SIDES[APART[sides][0]], SIDES[APART[sides][1]]
@@ -541,7 +509,7 @@ def _refusal(jax, see, meeting, sides, call, inputs):
         jax.block_until_ready(call(*inputs))
     except Exception as error:
         return {
-            "refused": _class(see, error),
+            "refused": class_of(see, error),
             "devices": WHICH[see.names_devices(error, one.devices), see.names_devices(error, other.devices)],
             "parts": WHICH[see.names_part(error, parts[0]), see.names_part(error, parts[1])],
             "named": all(see.names_argument(error, *name) for name in called),
@@ -556,21 +524,7 @@ def _compared(told, told_again):
     return "same" if told_again == told else "otherwise"
 
 
-INTERNAL = ("INVALID_ARGUMENT", "FAILED_PRECONDITION", "UNIMPLEMENTED", "INTERNAL:", "Check failed")
-"""What errors of the compiler and the runtime say, whatever class they come as."""
-
-
-def _class(see, error):
-    """The class of an error, and whether it is an internal one."""
-    return ("internal " if see.named(error, INTERNAL) else "") + type(error).__name__
-
-
 def _says(see, error, device, other):
     """Whether the message says which platform a device is of, in words that do not fit the other one as well."""
     words, others = ([repr(it), f"platform {it.platform.upper()}"] for it in (device, other))
     return see.named(error, [word for word in words if word not in others]) != []
-
-
-def _all(seen):
-    """What all are, or "differs"."""
-    return seen[0] if all(it == seen[0] for it in seen) else "differs"

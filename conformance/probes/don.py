@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import arrays
+from .common import all_are
 from .places import Place
 
 FOUR, SQUARE = (0, 1, 2, 3), (("x", 2), ("y", 2))
@@ -166,7 +167,7 @@ def donate(jax, see, form, place):
     see(warned=_told(caught))
     see.step("results")
     if told.more:
-        see(value=_all([see.same(it, _value(more)) for it, more in zip(results, told.more, strict=True)]))
+        see(value=all_are([see.same(it, _value(more)) for it, more in zip(results, told.more, strict=True)]))
     else:
         see(value=see.same(results[0], _value() * 0))
     see(kept=_states(see, [x, y], told.keeps))
@@ -249,7 +250,7 @@ def mixed(jax, see, place):
     f = keeping(b)
     see.step("results")
     wanted = [(b, WIDE + 1), (c, 2), (d, 2), (e, 1), (f, WIDE + 2)]
-    see(value=_all([see.same(it, _value(more)) for it, more in wanted]))
+    see(value=all_are([see.same(it, _value(more)) for it, more in wanted]))
     see(donated=_states(see, [x, y, a], range(3), [0, WIDE, 1]))
 
 
@@ -898,8 +899,3 @@ def _states(see, xs, which, more=(0, WIDE)):
 def _told(caught):
     """How many of the warnings are of donations that were not usable."""
     return sum("donated buffers" in str(it.message) for it in caught)
-
-
-def _all(seen):
-    """What all are, or "differs"."""
-    return seen[0] if all(it == seen[0] for it in seen) else "differs"

@@ -10,9 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from . import arrays
+from .common import ARRAY, all_are, class_of, constrain
 from .places import FOUR, SQUARE, Place
-
-ARRAY = "f32_8x8"
 
 LAYS = {
     "one": Place((0,)),
@@ -26,10 +25,6 @@ LAYS = {
 
 def _put(jax, x, where):
     return jax.device_put(x, where)
-
-
-def _constrain(jax, x, where):
-    return jax.lax.with_sharding_constraint(x, where)
 
 
 def _away(jax, where, back):
@@ -56,10 +51,10 @@ WAYS = {
     "out": lambda jax, where, back: jax.jit(lambda first: first + 1, out_shardings=where),
     "out_second": lambda jax, where, back: jax.jit(lambda first: (first + 1, first + 2), out_shardings=(None, where)),
     "out_inner": lambda jax, where, back: jax.jit(lambda first: jax.jit(lambda x: x + 1, out_shardings=where)(first)),
-    "constraint": lambda jax, where, back: jax.jit(lambda first: _constrain(jax, first, where)),
-    "constraint_amid": lambda jax, where, back: jax.jit(lambda first: _constrain(jax, first + 1, where) * 2),
+    "constraint": lambda jax, where, back: jax.jit(lambda first: constrain(jax, first, where)),
+    "constraint_amid": lambda jax, where, back: jax.jit(lambda first: constrain(jax, first + 1, where) * 2),
     "constraint_inner": lambda jax, where, back: jax.jit(
-        lambda first: jax.jit(lambda x: _constrain(jax, x + 1, where))(first)
+        lambda first: jax.jit(lambda x: constrain(jax, x + 1, where))(first)
     ),
     "put": lambda jax, where, back: jax.jit(lambda first: _put(jax, first, where)),
     "put_amid": lambda jax, where, back: jax.jit(lambda first: _put(jax, first + 1, where) * 2),
@@ -150,9 +145,9 @@ def idle_value(jax, see, lay, spot, how):
 
 FORMS = {
     "put_eager": lambda jax, places: lambda x: [jax.device_put(x, it) for it in places],
-    "constraint_eager": lambda jax, places: lambda x: [_constrain(jax, x, it) for it in places],
+    "constraint_eager": lambda jax, places: lambda x: [constrain(jax, x, it) for it in places],
     "out": lambda jax, places: jax.jit(lambda x: [x] * len(places), out_shardings=places),
-    "constraint": lambda jax, places: jax.jit(lambda x: [_constrain(jax, x, it) for it in places]),
+    "constraint": lambda jax, places: jax.jit(lambda x: [constrain(jax, x, it) for it in places]),
     "put": lambda jax, places: jax.jit(lambda x: [jax.device_put(x, it) for it in places]),
 }
 """One array, laid down at several places, which differ in their kinds of memory."""
@@ -249,8 +244,8 @@ def sharding(jax, see, one, memory):
     kinds = [it.kind for it in jax.devices()[0].addressable_memories()]
     others = [x.with_memory_kind(it) for it in kinds]
     see(changed=_elsewhere(kinds, [it.memory_kind for it in others]))
-    see(back=_all([it.with_memory_kind(kind) == x.with_memory_kind(kind) for it in others]))
-    see(alike=_all([_but_for_memory(it) == _but_for_memory(x) for it in others]))
+    see(back=all_are([it.with_memory_kind(kind) == x.with_memory_kind(kind) for it in others]))
+    see(alike=all_are([_but_for_memory(it) == _but_for_memory(x) for it in others]))
     see(original=x.memory_kind == kind)
     see.step("pickle")
     try:
@@ -309,7 +304,7 @@ def wrong(jax, see, asked, given):
     try:
         ASKED[asked](jax, WRONG[given])
     except Exception as error:
-        see(refused=_class(see, error), named=see.named(error, [str(WRONG[given])]) != [])
+        see(refused=class_of(see, error), named=see.named(error, [str(WRONG[given])]) != [])
         kinds = [it.kind for it in jax.devices()[0].addressable_memories()]
         see(offers=see.named(error, kinds) == kinds)
     else:
@@ -330,7 +325,7 @@ def memories(jax, see):
                 == kinds,
             }
         )
-    see(**{name: _all([it[name] for it in found]) for name in ("default", "once", "found", "usable")})
+    see(**{name: all_are([it[name] for it in found]) for name in ("default", "once", "found", "usable")})
 
 
 # --- two kinds that meet ----------------------------------------------------------------------------------------------
@@ -370,7 +365,7 @@ def entry(jax, see, lay, entry, memory, second):
         try:
             jax.block_until_ready(program(*given))
         except Exception as error:
-            told.append(_class(see, error))
+            told.append(class_of(see, error))
             see(named=see.names_argument(error, *CALLED.get(entry, ("first", 0))))
             see(kinds=see.named(error, [lies, wanted]) == [lies, wanted])
         else:
@@ -402,7 +397,7 @@ def mixed(jax, see, lay, act, memory, second):
     try:
         z = jax.block_until_ready(PAIRED[act](jax)(x, y))
     except Exception as error:
-        see(result="refused" if _class(see, error) == "ValueError" else _class(see, error))
+        see(result="refused" if class_of(see, error) == "ValueError" else class_of(see, error))
         see(said="both" if see.named(error, lies) == lies else "not both")
     else:
         see(result=see.same(z, arrays.value(ARRAY) * 2), said="nothing")
@@ -478,7 +473,7 @@ def used(jax, see, lay, act, how, memory):
     try:
         y = jax.block_until_ready(jax.jit(lambda x: f(jax, x))(x) if how == "jit" else f(jax, x))
     except Exception as error:
-        see(result=_class(see, error))
+        see(result=class_of(see, error))
     else:
         wanted = np.asarray(arrays.value(ARRAY)[x.addressable_shards[0].index] if act == "shards" else _part(act))
         alike = np.asarray(y).dtype == wanted.dtype and np.array_equal(np.asarray(y), wanted)
@@ -520,7 +515,7 @@ def through(jax, see, lay, form, memory):
     try:
         y = jax.block_until_ready(THROUGH[form](jax, there, usual)(x))
     except Exception as error:
-        see(result=_class(see, error))
+        see(result=class_of(see, error))
     else:
         see(result=see.same(y, wanted))
 
@@ -543,7 +538,7 @@ def other(jax, see, lay, array, memory):
     try:
         z = jax.block_until_ready(jax.jit(lambda first: first, out_shardings=there)(jax.device_put(x, usual)))
     except Exception as error:
-        see(result=_class(see, error), result_in=False)
+        see(result=class_of(see, error), result_in=False)
     else:
         back = jax.block_until_ready(jax.device_put(z, usual))
         see(result=see.same(arrays.numbers(jax, array, back), arrays.value(array)))
@@ -570,7 +565,7 @@ def given_up(jax, see, lay, form, memory, second):
         try:
             y = jax.block_until_ready(program(x))
         except Exception as error:
-            see(result=_class(see, error))
+            see(result=class_of(see, error))
         else:
             see(result=see.same(y, arrays.value(ARRAY) + (form != "put_only")))
     see(told=any("donated" in str(it.message) for it in told))
@@ -589,7 +584,7 @@ def keyed(jax, see, lay, memory):
         x = _array(jax, where)
         done = see.redone(lambda x=x: results.append(jax.block_until_ready(program(x))))
         again.append(done["compile"])
-    see(value=_all([see.same(y, arrays.value(ARRAY) + 1) for y in results]))
+    see(value=all_are([see.same(y, arrays.value(ARRAY) + 1) for y in results]))
     see(first=again[1], later=again[2:])
 
 
@@ -607,7 +602,7 @@ def keyed_out(jax, see, lay, memory):
         try:
             done = see.redone(lambda program=program: results.append(jax.block_until_ready(program(x))))
         except Exception as error:
-            see(kinds=_class(see, error), later=[])
+            see(kinds=class_of(see, error), later=[])
             return
         kinds.append(see.memory_kind(results[-1]) == (where.memory_kind or see.memory_kind(x)))
         again.append(done["compile"])
@@ -628,20 +623,6 @@ def _named(jax, see, y):
     """The kind of memory that an array lies in; "default" for the usual one."""
     kind = see.memory_kind(y)
     return "default" if kind == jax.devices()[0].default_memory().kind else kind
-
-
-INTERNAL = ("INVALID_ARGUMENT", "FAILED_PRECONDITION", "UNIMPLEMENTED", "NOT_FOUND", "INTERNAL:", "Check failed")
-"""What errors of the compiler and the runtime say, whatever class they come as."""
-
-
-def _class(see, error):
-    """The class of an error, and whether it is an internal one."""
-    return ("internal " if see.named(error, INTERNAL) else "") + type(error).__name__
-
-
-def _all(seen):
-    """What all are, or "differs"."""
-    return seen[0] if all(it == seen[0] for it in seen) else "differs"
 
 
 def _elsewhere(asked, found):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .dev import INTERNAL
+from .common import INTERNAL, all_are
 from .meshes import SIDES
 
 NAMES = ("x", "y", "z", "u")
@@ -406,10 +406,10 @@ def returns(jax, see, how, mesh, call, function):
     with CONTEXTS[how](jax, grid):
         results = jax.block_until_ready(jax.tree.leaves(CALLS[call](jax, f)()))
     seen = [see.sharding(y) for y in results]
-    see(type=_all([it["type"] for it in seen]), devices=_all([it["devices"] for it in seen]))
-    see(axes=_all([it.get("axes", []) for it in seen]), whole=all(y.is_fully_replicated for y in results))
-    see(committed=_all([see.committed(y) for y in results]))
-    see(value=_all([see.same(y, np.full(y.shape, VALUE[function], y.dtype)) for y in results[-1:]]))
+    see(type=all_are([it["type"] for it in seen]), devices=all_are([it["devices"] for it in seen]))
+    see(axes=all_are([it.get("axes", []) for it in seen]), whole=all(y.is_fully_replicated for y in results))
+    see(committed=all_are([see.committed(y) for y in results]))
+    see(value=all_are([see.same(y, np.full(y.shape, VALUE[function], y.dtype)) for y in results[-1:]]))
 
 
 def turns(jax, see, first, last, mesh):
@@ -432,11 +432,6 @@ def turns(jax, see, first, last, mesh):
 
 VALUE = {"int": 1, "zeros": 0, "pair": 1.5, "empty": 0}
 """What the last result holds."""
-
-
-def _all(seen):
-    """What all are, or "differs"."""
-    return seen[0] if all(it == seen[0] for it in seen) else "differs"
 
 
 LOOSE = {
@@ -567,7 +562,7 @@ def threads_apart(jax, see, how, meshes):
             for _ in range(4):
                 barrier.wait()
                 seen.append(_lies(see, call))
-        return _all(seen)
+        return all_are(seen)
 
     see.step("call")
     one, other = _together([lambda: ask(grids[0]), lambda: ask(grids[1])])
@@ -697,7 +692,7 @@ def get(jax, see, getter, meshes):
         see(again=GETTERS[getter](jax, one))
         if getter == "get_abstract_mesh":
             jax.jit(ask)()
-            see(inside=_all(seen))
+            see(inside=all_are(seen))
     see(after=EMPTY[getter](jax))
 
 

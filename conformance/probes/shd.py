@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 
 from . import arrays
+from .common import constrain
 from .places import FOUR, SQUARE
 from .shardings import ALL, MESHES, SHAPES, TEXTS, gathered, make, partners
 
@@ -338,20 +339,16 @@ def write(jax, see, rank, sharding):
     x = jax.ShapeDtypeStruct(SHAPES[rank], np.float32)
     see.step("lower")
     if "?" in lay.spec:
-        text = see.lowered(jax.jit(lambda x: _constrain(jax, x + 1, asked)), x)
+        text = see.lowered(jax.jit(lambda x: constrain(jax, x + 1, asked)), x)
     else:
         program = jax.jit(
-            lambda x: (_constrain(jax, x + 1, asked), x * 2), in_shardings=asked, out_shardings=(None, asked)
+            lambda x: (constrain(jax, x + 1, asked), x * 2), in_shardings=asked, out_shardings=(None, asked)
         )
         text = see.lowered(program, x)
         see(argument=_told(see, text, "arguments", 0, "tiles"), result=_told(see, text, "results", 1, "tiles"))
         see(ends=[_told(see, text, "arguments", 0, "open"), _told(see, text, "results", 1, "open")])
     see(constraint=_told(see, text, "constraints", 0, "tiles"), open=_told(see, text, "constraints", 0, "open"))
     see(axes=_told(see, text, "constraints", 0, "axes"))
-
-
-def _constrain(jax, x, sharding):
-    return jax.lax.with_sharding_constraint(x, sharding)
 
 
 def _told(see, text, of, number, what):
@@ -363,7 +360,7 @@ def _told(see, text, of, number, what):
 PLACES = {
     "in": lambda jax, asked: jax.jit(lambda x: x, in_shardings=asked),
     "out": lambda jax, asked: jax.jit(lambda x: x, out_shardings=asked),
-    "constraint": lambda jax, asked: jax.jit(lambda x: _constrain(jax, x, asked)),
+    "constraint": lambda jax, asked: jax.jit(lambda x: constrain(jax, x, asked)),
 }
 """Where a program is told how an array is cut."""
 
@@ -452,7 +449,7 @@ def alone(jax, see, device, given):
     """A constraint to a single device in a program that has no mesh."""
     asked = jax.sharding.SingleDeviceSharding(jax.devices()[device])
     x = GIVEN[given](jax, device)
-    program = jax.jit(lambda x: _constrain(jax, x, asked))
+    program = jax.jit(lambda x: constrain(jax, x, asked))
     see.step("lower")
     try:
         text = see.lowered(program, x)
