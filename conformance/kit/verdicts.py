@@ -102,6 +102,8 @@ def within(wanted: Any, seen: Any) -> bool:
 
 def plain(value: Any) -> Any:
     """A value as it comes out of a message: tuples are lists, keys are strings."""
+    if isinstance(value, str | bool):
+        return value
     return json.loads(json.dumps(value))
 
 

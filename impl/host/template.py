@@ -10,8 +10,10 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import importlib
 import json
 import os
+import pkgutil
 import select
 import signal
 import socket
@@ -48,6 +50,7 @@ class Template:
         self.own = children()  # what the subject itself started
 
     def run(self) -> None:
+        load(self.probes)
         gc.collect()
         gc.freeze()  # once here, not in every host: half of what a host takes to start
         prctl(PR_SET_CHILD_SUBREAPER, 1)  # what a host leaves behind becomes ours to end
@@ -134,6 +137,14 @@ class Template:
 
     def tell(self, **message: int) -> None:
         self.control.send(json.dumps(message).encode())
+
+
+def load(probes: str) -> None:
+    """Imports the probes: once here, not in every host. What cannot be imported, the host that needs it tells."""
+    with contextlib.suppress(Exception):
+        for module in pkgutil.iter_modules(importlib.import_module(probes).__path__, f"{probes}."):
+            with contextlib.suppress(Exception):
+                importlib.import_module(module.name)
 
 
 def end_group(pid: int) -> None:

@@ -28,6 +28,7 @@ def environment(target: str) -> dict[str, str]:
         "JAX_PLATFORM_NAME": "",  # the user's own wishes of another place give way
         "JAX_NUM_CPU_DEVICES": "-1",
         "XLA_FLAGS": " ".join([*theirs, f"{DEVICE_COUNT}={count}"]),
+        "JAX_TRACEBACK_FILTERING": "off",  # costly, and nobody reads the tracebacks
         "OPENBLAS_NUM_THREADS": "1",  # no threads of its own, which a fork would lose
     }
 
