@@ -20,7 +20,7 @@ FAULTS = table("conformance") or {}
 @pytest.mark.parametrize("chapter", [it.chapter for it in CONTRACT.chapters.values()])
 def test_every_fault_is_found_out_by_the_rules_that_it_names(chapter):
     faults = [it for it in FAULTS.values() if it.breaks[0].startswith(f"{chapter}-")]
-    with closing(Matrix("conformance", faults)) as matrix:
+    with closing(Matrix("conformance", faults, rest=8)) as matrix:
         wrong = {it.fault.name: it.wrong for it in matrix.run() if it.wrong}
         assert not matrix.broken
         assert not wrong

@@ -34,11 +34,21 @@ def toy(tmp_path, monkeypatch):
         del sys.modules[module]
 
 
-def hunt(package, whole=False):
-    with closing(kills.Matrix(package, (table(package) or {}).values(), whole)) as matrix:
+def hunt(package, whole=False, rest=1):
+    with closing(kills.Matrix(package, (table(package) or {}).values(), whole, rest)) as matrix:
         found = {it.fault.name: it for it in matrix.run()}
         assert matrix.late() == {}
         return matrix, found
+
+
+def test_of_what_no_rule_that_it_names_speaks_of_one_in_so_many_is_observed_others_for_each_fault(toy):
+    bent = [(name, "sideways", ("TOY-04",)) for name in ("bent", "askew")]
+    package = toy(*bent, cases=("fine", "other", "calm", "mild", "quiet", "still"))
+    _, all_of_it = hunt(package)
+    assert [it.observed for it in all_of_it.values()] == [6, 6]
+    _, found = hunt(package, rest=3)
+    assert [it.observed for it in found.values()] == [3, 4], "fine and other, and of the rest: mild; calm and still"
+    assert [it.cells for it in found.values()] == [it.cells for it in all_of_it.values()]
 
 
 def test_a_fault_is_found_out_in_the_fields_of_the_rules_that_it_names(toy):

@@ -106,9 +106,13 @@ class Hunt:
 class Matrix:
     """The model as observed once, and the faults of it that are laid beside it."""
 
-    def __init__(self, package: str, faults: Iterable[Fault], whole: bool = False) -> None:
-        """For these faults, in the chapters that they name; `whole`: in all that there are."""
-        self.package, self.faults, self.whole = package, tuple(faults), whole
+    def __init__(self, package: str, faults: Iterable[Fault], whole: bool = False, rest: int = 1) -> None:
+        """For these faults, in the chapters that they name; `whole`: in all that there are.
+
+        Observations that no rule speaks of which a fault names can only show a surprise: one in `rest` is taken, others
+        for each fault.
+        """
+        self.package, self.faults, self.whole, self.rest = package, tuple(faults), whole, rest
         self.contract = rules.load(Path(import_module(package).__path__[0]) / "contract")
         self.pool = Pool(probes=f"{package}.probes", cell_timeout=PATIENCE)
         self.configuration = Configuration(self._subject("FAULTS"), sys.executable, TARGET, PARTITIONER)
@@ -209,7 +213,13 @@ class Matrix:
     def _hunt(self, fault: Fault) -> Hunt:
         it = self._of(fault.name)
         there = (sight for sight in self.sights.values() if sight.contract == fault.contract)
-        asked = [sight for sight in there if self.whole or sight.of(fault)]
+        within = [sight for sight in there if self.whole or sight.of(fault)]
+        first = self.faults.index(fault)
+        asked = [
+            sight
+            for place, sight in enumerate(within, first)
+            if place % self.rest == 0 or not sight.spoken.keys().isdisjoint(named(fault))
+        ]
         return Hunt(Found(fault), it, {replace(sight.request, configuration=it): sight for sight in asked})
 
     def _found(self, hunt: Hunt) -> Found:
