@@ -529,8 +529,8 @@ ALIKE = {
 
 def alike(jax, see, meshes):
     """Two abstract meshes, and shardings over them with the same spec, are compared."""
-    one, other = (SIDES[side].make(jax).mesh.abstract_mesh for side in ALIKE[meshes])
-    _compare(jax, see, one, other)
+    one, other = ALIKE[meshes]
+    _compare(jax, see, SIDES[one].make(jax).mesh.abstract_mesh, SIDES[other].make(jax).mesh.abstract_mesh)
 
 
 def concrete_abstract(jax, see, side):

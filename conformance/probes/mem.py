@@ -279,7 +279,7 @@ def _pickled(jax, x):
 
 # --- kinds that there are not -----------------------------------------------------------------------------------------
 
-WRONG = {"unknown": "nonsense", "empty": "", "capitals": "DEVICE", "number": 3, "list": ["device"]}
+WRONG = {"unknown": "nonsense", "empty": "", "capitals": "DEVICE", "number": 3, "tuple": ("device",)}
 """What is no kind of memory: names that no memory has, and things that are no names."""
 
 ASKED = {
