@@ -14,6 +14,7 @@ from conformance.probes.mem import (
     HOW,
     INDEX,
     LAYS,
+    MANY,
     PAIRED,
     READ,
     SPOTS,
@@ -43,6 +44,10 @@ class Kinds(Case):
 
 USUAL = ("unnamed", "default")
 OTHER = ("pinned_host", "unpinned_host")
+KINDS = ("default", *OTHER)
+TWO = ("default", "pinned_host")
+APART = (("default", "pinned_host"), ("unpinned_host", "default"))
+"""Kinds, and pairs of them, that stand for the others where a product is too large for every run."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,15 @@ class Said(Kinds):  # four-out-pinned_host
     lay: str
     way: str
     memory: str
+
+    @property
+    def wide(self) -> bool:
+        """On four devices everything is judged in each run, elsewhere two kinds, and some ways where all have all."""
+        if self.lay == "four":
+            return False
+        return self.memory not in TWO or (
+            self.lay == "rep" and self.way not in ("argument", "out", "constraint", "put")
+        )
 
 
 usuals = every(Said, lay=LAYS, way=WAYS, memory=USUAL)
@@ -66,13 +80,27 @@ class Idle(Kinds):  # four-amid-sharding
     how: str
     memory = "default"
 
+    @property
+    def wide(self) -> bool:
+        """On one device it is the put to a device that is judged everywhere in a program, in each run."""
+        return self.lay == "one" and self.how != "device" and self.spot not in ("whole", "inner")
+
 
 idles = every(Idle, lay=LAYS, spot=SPOTS, how=HOW).where(
     lambda c: (c.how != "device" or c.lay == "one") and (c.lay != "rep" or c.spot == "whole")
 )
 test_idles = judge(probe="mem.idle", cases=idles)
 
-idle_values = every(Idle, lay=("one", "four"), spot=SPOTS, how=["sharding"])
+
+class IdleValue(Idle):
+    """A case whose program runs."""
+
+    @property
+    def wide(self) -> bool:
+        return self.spot not in ("inner", "scan", "grad") and (self.lay, self.spot) != ("one", "twice")
+
+
+idle_values = every(IdleValue, lay=("one", "four"), spot=SPOTS, how=["sharding"])
 test_idle_values = judge(probe="mem.idle_value", cases=idle_values)
 
 
@@ -82,13 +110,32 @@ class Moved(Kinds):  # four-put-pinned_host
     form: str
     memory: str
 
+    @property
+    def wide(self) -> bool:
+        """Whatever takes a program is judged on four devices in each run, and here and there elsewhere."""
+        if self.form == "put_eager" or (self.lay, self.form) in (("one", "put"), ("rep", "out")):
+            return self.lay != "four" and self.memory != "pinned_host"
+        few = {"constraint_eager": ("default",), "constraint": KINDS}.get(self.form, TWO)
+        return self.lay != "four" or self.memory not in few
+
 
 moves = every(Moved, lay=LAYS, form=FORMS, memory=("default", *OTHER)).where(
     lambda c: c.form != "constraint_eager" or c.memory == "default" or c.lay == "four"
 )
 test_moves = judge(probe="mem.moved", cases=moves)
 
-stays = every(Moved, lay=LAYS, form=STAYS, memory=("default", *OTHER))
+
+class Stays(Moved):
+    """A case of a program that names no kind."""
+
+    @property
+    def wide(self) -> bool:
+        if self.lay == "four":
+            return (self.form, self.memory) == ("returned", "default")
+        return (self.lay, self.form, self.memory) != ("one", "returned", "pinned_host")
+
+
+stays = every(Stays, lay=LAYS, form=STAYS, memory=("default", *OTHER))
 test_stays = judge(probe="mem.stays", cases=stays)
 
 
@@ -209,8 +256,14 @@ class Entry(Meeting):  # four-in_second-default-pinned_host
     memory: str
     second: str
 
+    @property
+    def wide(self) -> bool:
+        """One argument meets each kind in each run, the others of them two."""
+        if self.lay == "one" and self.entry == "in":
+            return False
+        return (self.memory, self.second) not in APART or (self.lay == "four" and self.entry not in ("in", "in_second"))
 
-KINDS = ("default", *OTHER)
+
 entries = every(Entry, lay=("one", "four"), entry=ENTRIES, memory=KINDS, second=KINDS).where(
     lambda c: c.memory != c.second
 )
@@ -223,6 +276,14 @@ class Mixed(Meeting):  # four-jit-default-pinned_host
     act: str
     memory: str
     second: str
+
+    @property
+    def wide(self) -> bool:
+        """An addition meets each pair of kinds in each run, the other operations two, or one."""
+        if (self.lay, self.act) == ("one", "add"):
+            return False
+        few = APART[:1] if self.act in ("concatenate", "inner", "where") or self.lay == "four" else APART
+        return (self.memory, self.second) not in few
 
 
 mixtures = every(Mixed, lay=("one", "four"), act=PAIRED, memory=KINDS, second=KINDS).where(
@@ -238,17 +299,39 @@ class Used(Kinds):  # four-slice-eager-pinned_host
     how: str
     memory: str
 
+    @property
+    def wide(self) -> bool:
+        """Most parts are taken in one program in each run, and so is most of what is computed, and one by one outside.
+
+        What is in unpinned memory is got as a whole, and a row of it.
+        """
+        if self.memory == "unpinned_host":
+            return (self.lay, self.act) not in (("one", "row"), ("one", "asarray"), ("one", "get"))
+        if self.how == "jit":
+            return self.act not in ("stepped", "dynamic", *MANY) or (self.lay, self.act) in TWICE
+        if self.act in INDEX:
+            return self.act not in ONE_BY_ONE[self.lay]
+        return self.act in COMPUTE and self.act not in ("concatenate", "matmul", "where")
+
+
+ONE_BY_ONE = {"one": ("element", "stepped"), "four": ("row", "last", "slice", "column", "dynamic")}
+TWICE = (("one", "dynamic"), ("one", "parts"), ("four", "stepped"), ("four", "results"))
+
 
 def _some(case: Used) -> bool:
     """Parts of an array everywhere; what is computed in one way each on one device and on four; what is read, read."""
-    if case.act in (*READ, "dynamic"):
+    if case.act in READ:
         return case.how == "eager"
+    if case.act in MANY:
+        return case.how == "jit" and case.memory == "pinned_host"
     if case.act in INDEX:
         return case.memory == "pinned_host" or (case.lay == "one" and case.how == "eager")
     return case.memory == "pinned_host" and case.how == {"one": "jit", "four": "eager"}[case.lay]
 
 
-uses = every(Used, lay=("one", "four"), act=(*INDEX, *COMPUTE, *READ), how=("eager", "jit"), memory=OTHER).where(_some)
+uses = every(Used, lay=("one", "four"), act=(*INDEX, *COMPUTE, *READ, *MANY), how=("eager", "jit"), memory=OTHER).where(
+    _some
+)
 test_uses = judge(probe="mem.used", cases=uses)
 
 
@@ -257,6 +340,10 @@ class Odd(Kinds):  # four-key_8x8-pinned_host
     lay: str
     array: str
     memory: str
+
+    @property
+    def wide(self) -> bool:
+        return (self.memory == "unpinned_host") != (self.lay == "rep") or (self.lay, self.array) == ("one", "f32_0x8")
 
 
 oddities = every(Odd, lay=LAYS, array=("key_8x8", "f32_0x8", "f32_0d"), memory=OTHER).where(
@@ -282,6 +369,21 @@ class Given(Meeting):  # four-out-default-pinned_host
         """Whether it must be told that the donation is of no use."""
         return not self.alike
 
+    @property
+    def wide(self) -> bool:
+        """What JAX dies of is judged for three pairs of kinds in each run."""
+        pair = (self.memory, self.second)
+        if self.lay == "four":
+            return self.second != "pinned_host" or (self.form == "out" and not self.alike)
+        few = {
+            "out": (("default", "pinned_host"), ("pinned_host", "pinned_host")),
+            "put": (
+                *(("default", "default"), ("default", "pinned_host"), ("default", "unpinned_host")),
+                *(("pinned_host", "default"), ("pinned_host", "pinned_host"), ("unpinned_host", "unpinned_host")),
+            ),
+        }
+        return pair not in few.get(self.form, ())
+
 
 donations = every(Given, lay=("one", "four"), form=GIVES, memory=KINDS, second=KINDS).where(
     lambda c: (
@@ -297,17 +399,50 @@ class Keyed(Kinds):  # four-pinned_host
     lay: str
     memory: str
 
+    @property
+    def wide(self) -> bool:
+        return (self.lay == "four") != (self.memory == "pinned_host")
+
 
 keys = every(Keyed, lay=("one", "four"), memory=OTHER)
 test_keys = judge(probe="mem.keyed", cases=keys)
-keys_out = every(Keyed, lay=("one", "four"), memory=OTHER)
+
+
+class KeyedOut(Keyed):
+    """A case of one function with several out_shardings."""
+
+    @property
+    def wide(self) -> bool:
+        return self.lay == "one"
+
+
+keys_out = every(KeyedOut, lay=("one", "four"), memory=OTHER)
 test_keys_out = judge(probe="mem.keyed_out", cases=keys_out)
 
 
-as_hlo = every(Said, lay=LAYS, way=WAYS, memory=["default"])
+class AsHlo(Said):
+    """A case of a text in another dialect."""
+
+    @property
+    def wide(self) -> bool:
+        return self.lay != "four"
+
+
+as_hlo = every(AsHlo, lay=LAYS, way=WAYS, memory=["default"])
 test_as_hlo = judge(probe="mem.said_as_hlo", cases=as_hlo)
 
-passages = every(Moved, lay=("one", "four"), form=THROUGH, memory=OTHER).where(
+
+class Passage(Moved):
+    """A case of a transformation, a loop or a branch."""
+
+    @property
+    def wide(self) -> bool:
+        if self.form == "scan":
+            return self.lay != "four"
+        return self.lay == "four" or (self.memory == "unpinned_host") != (self.form == "grad_jit")
+
+
+passages = every(Passage, lay=("one", "four"), form=THROUGH, memory=OTHER).where(
     lambda c: c.lay == "one" or (c.memory == "pinned_host" and c.form in ("grad", "scan"))
 )
 test_passages = judge(probe="mem.through", cases=passages)

@@ -436,7 +436,15 @@ READ = {
     "scalar": lambda jax, x: np.float32(float(x[1, 2])),
     "shards": lambda jax, x: np.asarray(jax.device_get(x.addressable_shards[0].data)),
 }
-"""and how it is read."""
+"""how it is read,"""
+MANY = {
+    "parts": lambda jax, x: [x[1, 2], x[1], x[-1], x[2:6], x[:, 1]],
+    "results": lambda jax, x: [
+        *[x + 1, x + x, x.sum(), x.max(axis=0), x.T, x.reshape(4, 16), x.astype(np.int32)],
+        *[jax.numpy.concatenate([x, x]), x @ x],
+    ],
+}
+"""and several of these in one program."""
 
 PARTS = {
     "element": lambda x: x[1, 2],
@@ -460,6 +468,11 @@ PARTS = {
     "get": lambda x: x,
     "rows": lambda x: x,
     "scalar": lambda x: x[1, 2],
+    "parts": lambda x: [x[1, 2], x[1], x[-1], x[2:6], x[:, 1]],
+    "results": lambda x: [
+        *[x + 1, x + x, x.sum(), x.max(axis=0), x.T, x.reshape(4, 16), x.astype(np.int32)],
+        *[np.concatenate([x, x]), x @ x],
+    ],
 }
 """What each of them gives."""
 
@@ -468,17 +481,22 @@ def used(jax, see, lay, act, how, memory):
     """An array in one kind of memory is indexed, computed with or read."""
     x = _array(jax, _at(jax, LAYS[lay], memory))
     lies = see.memory_kind(x)
-    f = {**INDEX, **COMPUTE, **READ}[act]
+    f = {**INDEX, **COMPUTE, **READ, **MANY}[act]
     see.step("call")
     try:
         y = jax.block_until_ready(jax.jit(lambda x: f(jax, x))(x) if how == "jit" else f(jax, x))
     except Exception as error:
         see(result=class_of(see, error))
     else:
-        wanted = np.asarray(arrays.value(ARRAY)[x.addressable_shards[0].index] if act == "shards" else _part(act))
-        alike = np.asarray(y).dtype == wanted.dtype and np.array_equal(np.asarray(y), wanted)
-        see(result="same" if alike else "differs")
+        wanted = arrays.value(ARRAY)[x.addressable_shards[0].index] if act == "shards" else _part(act)
+        pairs = zip(y, wanted, strict=True) if act in MANY else [(y, wanted)]
+        see(result="same" if all(_alike(one, other) for one, other in pairs) else "differs")
     see(input=_kept(see, x, lies))
+
+
+def _alike(one, other):
+    """Whether a result is what the host computes, in value and dtype."""
+    return np.asarray(one).dtype == np.asarray(other).dtype and np.array_equal(np.asarray(one), np.asarray(other))
 
 
 def _part(act):
@@ -495,6 +513,7 @@ THROUGH = {
         lambda x: jax.lax.while_loop(lambda state: state[0] < 1, lambda state: (state[0] + 1, state[1] + 1), (0, x))[1]
     ),
     "grad": lambda jax, there, back: jax.grad(lambda x: (x * x).sum()),
+    "grad_jit": lambda jax, there, back: jax.jit(jax.grad(lambda x: (x * x).sum())),
     "grad_away": lambda jax, there, back: jax.grad(lambda x: _away_and_back(jax, x, there, back).sum()),
     "grad_away_jit": lambda jax, there, back: jax.jit(jax.grad(lambda x: _away_and_back(jax, x, there, back).sum())),
 }
@@ -508,9 +527,10 @@ def _away_and_back(jax, x, there, back):
 def through(jax, see, lay, form, memory):
     """An array in one kind of memory goes through a transformation, a loop or a branch."""
     usual, there = LAYS[lay].make(jax), _at(jax, LAYS[lay], memory)
-    x = _array(jax, usual if form.startswith("grad_") else there)
+    away = form.startswith("grad_away")
+    x = _array(jax, usual if away else there)
     value = arrays.value(ARRAY)
-    wanted = np.full_like(value, 3) if form.startswith("grad_") else value * 2 if form == "grad" else value + 1
+    wanted = np.full_like(value, 3) if away else value * 2 if form.startswith("grad") else value + 1
     see.step("call")
     try:
         y = jax.block_until_ready(THROUGH[form](jax, there, usual)(x))

@@ -74,7 +74,17 @@ class Functions:
 
     def index(self, x: Any, index: Any) -> Any:
         """Parts of an array, wherever it lies. MEM-42, MEM-43, MEM-45."""
+        if isinstance(index, Operators) and index.traced and not index.shape and index.dtype.kind in "iu" and len(x):
+            return self.row_at(x, index)
         return self.apply("index", x, index=whole(index, x.shape))
+
+    def row_at(self, x: Any, index: Any) -> Any:
+        """The row at an index that is not known before the program runs; past an end it is the last there. MEM-43."""
+        at = self.where(index < 0, index + len(x), index)
+        found = x[0]
+        for number in range(1, len(x)):
+            found = self.where(at >= number, x[number], found)
+        return found
 
 
 HOSTS = (bool, int, float, complex, np.ndarray, np.generic)
@@ -113,6 +123,7 @@ class Operators:
 
     model: Any
     aval: Aval
+    traced = False
     __array_priority__ = 100  # NumPy's arrays leave the operators to these
     __hash__ = None  # type: ignore[assignment]
 

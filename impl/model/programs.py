@@ -91,6 +91,8 @@ class UnexpectedTracerError(TypeError):
 class Tracer(Operators):
     """What a traced function gets in the place of an array: what is known of it, and no value."""
 
+    traced = True
+
     def __init__(self, trace: Trace, var: Var) -> None:
         self.trace, self.var = trace, var
         self.model, self.aval = trace.model, var.aval
