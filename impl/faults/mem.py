@@ -103,9 +103,8 @@ class PutsAmidAreNotSaid(Model):
         return super().goes(equation, kind, to) and equation.name != PUT
 
 
-# A put that should have been nothing is said, and its results lie elsewhere: they take no donated array's place, and
-# gradients meet other kinds.
-@fault("MEM-10", also=["MEM-04", "MEM-09", "MEM-14", "MEM-50", "MEM-52", "MEM-58"])
+# A put that should have been nothing is said, and its results lie elsewhere: they take no donated array's place.
+@fault("MEM-10", also=["MEM-04", "MEM-09", "MEM-14", "MEM-50", "MEM-52"])
 class IdlePutsGoToTheHost(Model):
     """A put to where its operand lies takes it to the host's memory."""
 
@@ -117,7 +116,7 @@ class IdlePutsGoToTheHost(Model):
 # --- which kind a result has ------------------------------------------------------------------------------------------
 
 
-@fault("MEM-11", also=["MEM-13", "MEM-15"])
+@fault("MEM-11", also=["MEM-13"])
 class UnpinnedMemoryHoldsFast(Model):
     """A constraint cannot take an array from unpinned memory to the device's."""
 
@@ -264,7 +263,7 @@ class HostsMemoryIsShownAsOne(Model):
     "MEM-27",
     also=[
         *("MEM-05", "MEM-06", "MEM-07", "MEM-08", "MEM-12", "MEM-13", "MEM-14", "MEM-15", "MEM-21", "MEM-22"),
-        *("MEM-26", "MEM-28", "MEM-29", "MEM-31", "MEM-35", "MEM-36", "MEM-37", "MEM-38", "MEM-48", "MEM-51", "MEM-52"),
+        *("MEM-26", "MEM-28", "MEM-29", "MEM-31", "MEM-35", "MEM-36", "MEM-37", "MEM-38", "MEM-48"),
     ],
 )
 class HostsMemoryIsPinned(Model):
@@ -516,8 +515,8 @@ def without_memory(form: Form | None) -> Form | None:
     return None if form is None else form._replace(memory_kind=None)
 
 
-# The cases of MEM-18 share a function, and find each other's module: found by running it. So do those of a gradient.
-@fault("MEM-53", also=["MEM-18", "MEM-58"])
+# The cases of MEM-18 share a function, and find each other's module: found by running it.
+@fault("MEM-53", also=["MEM-18"])
 class KeysLackTheKindsOfArguments(Model):
     """Arguments that differ in their kind of memory alone find the same module."""
 
