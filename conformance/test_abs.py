@@ -50,6 +50,17 @@ class Run(Formed):  # constraint-first_last
         """Whether the program says how its result is cut; through loops and branches, and backwards, it does not."""
         return self.form not in ("scan", "scan_map", "cond", "while", "grad", "vmap")
 
+    @property
+    def wide(self) -> bool:
+        """Sets of devices that overlap say what two that do not say, and so do some forms that hold another."""
+        return self.sides == "across" or (self.form, self.sides) in REPEATED
+
+
+REPEATED = [(form, "order") for form in ("inner", "constant_beside")] + [
+    *[("map", "squares"), ("constraint", "squares"), ("both", "first_last")],
+    *[("inner_map", "first_last"), ("scan_map", "first_last"), ("cond", "first_last")],
+]
+"""What says little that is not said by others."""
 
 MAIN = ("constraint", "map", "inner", "constant_beside")
 """The forms that are called for all pairs of devices; the others for two disjoint sets only."""
@@ -69,16 +80,39 @@ class Guest(Formed):  # constraint-renamed
     form: str
     side: str
 
+    @property
+    def wide(self) -> bool:
+        ours = {"constraint": ("rep", "columns", "square"), "map": ("renamed", "square", "folded")}
+        return self.side not in ours[self.form]
+
 
 guests = every(Guest, form=("constraint", "map"), side=("rep", "columns", "renamed", "square", "folded", "spelled"))
 test_guests = judge(probe="abs.guest", cases=guests)
 
+
+class Text(Run):
+    """A case of what is lowered."""
+
+    @property
+    def wide(self) -> bool:
+        return False
+
+
 texts = every(
-    Run, form=("constraint", "map", "both", "inner", "scan", "cond", "grad"), sides=("first_last", "order")
+    Text, form=("constraint", "map", "both", "inner", "scan", "cond", "grad"), sides=("first_last", "order")
 ).where(lambda c: c.sides == "first_last" or c.form in ("constraint", "map"))
 test_texts = judge(probe="abs.text", cases=texts)
 
-concretes = every(Run, form=("constraint", "map", "inner", "scan"), sides=("first_last", "order")).where(
+
+class Concrete(Run):
+    """A case of a mesh with devices."""
+
+    @property
+    def wide(self) -> bool:
+        return (self.form, self.sides) == ("map", "order")
+
+
+concretes = every(Concrete, form=("constraint", "map", "inner", "scan"), sides=("first_last", "order")).where(
     lambda c: c.sides == "first_last" or c.form in ("constraint", "map")
 )
 test_concretes = judge(probe="abs.concrete", cases=concretes)
@@ -88,6 +122,10 @@ test_concretes = judge(probe="abs.concrete", cases=concretes)
 class Together(Formed):  # abstract_concrete-numpy
     form: str
     given: str
+
+    @property
+    def wide(self) -> bool:
+        return self.given == "numpy" and self.form in ("concrete_abstract", "map_concrete")
 
 
 togethers = every(Together, form=TOGETHER, given=("other", "numpy", "four"))
@@ -108,6 +146,11 @@ class Acted(Eight):
 class Eager(Acted):  # map-square_other
     act: str
     side: str
+
+    @property
+    def wide(self) -> bool:
+        """A shard_map on its own is four programs."""
+        return self.side in ("four", "square") if self.act == "constraint" else self.side != "back"
 
 
 eagers = every(Eager, act=ACTS, side=("four", "other", "back", "rep", "columns", "square", "square_other")).where(
@@ -132,6 +175,11 @@ class Pair(Eight):  # other-last
     turn: str
 
     @property
+    def wide(self) -> bool:
+        """What is taken, by several programs, is taken once of either kind."""
+        return (self.given, self.turn) in (("free", "first"), ("numpy", "last"))
+
+    @property
     def placed(self) -> bool:
         """Whether the input in question lies on four devices, as the other one does."""
         return self.given in SIDES and len(SIDES[self.given].devices) == 4
@@ -146,13 +194,27 @@ class Counted(Formed):  # scan-eight
     form: str
     given: str
 
+    @property
+    def wide(self) -> bool:
+        """Deep in a program one number of devices stands for others."""
+        return self.form in ("inner", "scan") and self.given == {"inner": "two", "scan": "eight"}[self.form]
+
 
 counts = every(Counted, form=COUNTED, given=("two", "eight", "dev0", "four")).where(
     lambda c: (c.form == "several") == (c.given == "four")
 )
 test_counts = judge(probe="abs.count", cases=counts)
 
-nowheres = every(Counted, form=NOWHERE, given=("free", "numpy"))
+
+class Nowhere(Counted):
+    """A case in which nothing names devices."""
+
+    @property
+    def wide(self) -> bool:
+        return False
+
+
+nowheres = every(Nowhere, form=NOWHERE, given=("free", "numpy"))
 test_nowheres = judge(probe="abs.nowhere", cases=nowheres)
 
 
@@ -160,6 +222,10 @@ test_nowheres = judge(probe="abs.nowhere", cases=nowheres)
 class Take(Eight):  # inner_out-columns
     how: str
     given: str
+
+    @property
+    def wide(self) -> bool:
+        return self.how != "in" and self.given == ("columns" if self.how in ("out", "put") else "four")
 
 
 takes = every(Take, how=TAKES, given=("four", "other", "columns"))

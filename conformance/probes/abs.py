@@ -329,7 +329,8 @@ def pair(jax, see, given, turn):
         see(named=WHICH[see.names_devices(error, SIDES["four"].devices), see.names_devices(error, given_devices)])
         see(compiled=see.compiled() - compiled)
     else:
-        see(accepted=True, refused="no", argument=False, named="neither", compiled=see.compiled() - compiled)
+        see(accepted=True, refused="no", argument=False, named="neither")
+        see(compiled="some" if see.compiled() > compiled else 0)  # how many depends on what was compiled before
         see(value=see.same(z, arrays.value(ARRAY) + arrays.value(ARRAY)), placed=_placed(z, _cut(SIDES["four"])))
     see(inputs=left(see, lying, before))
 
@@ -350,9 +351,12 @@ COUNTED: dict[str, Any] = {
 
 
 def count(jax, see, form, given):
-    """A program over an abstract mesh of four devices is called, twice, and lowered for an array on another number."""
+    """A program over an abstract mesh of four devices is called for an array on another number, and lowered for it.
+
+    It is tried again, but for two devices, which are no other case then than eight; after eight it is called for four.
+    """
     place = SIDES[given]
-    x, fits = array_at(jax, place), array_at(jax, SIDES["four"])
+    x = array_at(jax, place)
     program = jax.jit(COUNTED[form](jax, _abstract(jax, SIDES["four"])))
     before = remember(see, [x])
     compiled = see.compiled()
@@ -360,14 +364,15 @@ def count(jax, see, form, given):
     told = _refusal(jax, see, program, x, place)
     see(**told)
     see(compiled=see.compiled() - compiled, inputs=left(see, [x], before))
-    see.step("again")
-    again = _refusal(jax, see, program, x, place)
-    see(again="accepted" if again["refused"] == "no" else "same" if again == told else "otherwise")
+    if given != "two":
+        see.step("again")
+        again = _refusal(jax, see, program, x, place)
+        see(again="accepted" if again["refused"] == "no" else "same" if again == told else "otherwise")
     see.step("lower")
     see(lowers=_lowers(program, x))
-    if form != "several":
+    if given == "eight":
         see.step("another array")
-        see(after=see.same(program(fits), _holds(form)))
+        see(after=see.same(program(array_at(jax, SIDES["four"])), _holds(form)))
 
 
 def _refusal(jax, see, program, x, place):
