@@ -455,9 +455,8 @@ def refused(jax, see, wrong, mistake):
     except Exception as error:
         see(accepted=False, refused=_class(see, error))
         if wrong == "type":
-            built = {"weak": "f32_0d", "no_key": "key<fry>[8,8]"}.get(mistake, "f32_8x8")
             see(named=see.names_argument(error, *NAMED.get(mistake, ("second", 1))))
-            see(shown=all(see.named(error, _worded(it)) != [] for it in (built, *words)))
+            see(shown=all(see.named(error, it) != [] for it in _both_worded(mistake, words[0])))
         else:
             see(named=see.named(error, words) != [])
     else:
@@ -476,7 +475,12 @@ def _fits(jax, see, program, ready):
     args, kwargs = FITTING[program](jax, x)
     see.step("call with what fits")
     y = ready(*args, **kwargs)
-    see(after=see.same(y, np.asarray(HOLDS.get(program, lambda v: v + 1)(arrays.value(ARRAY)))))
+    see(after=see.same(y, np.asarray(HOLDS.get(program, bump)(arrays.value(ARRAY)))))
+
+
+def _both_worded(mistake, given):
+    """How a message may show the type that a program was compiled for, and how the one that it is given."""
+    return [_worded({"weak": "f32_0d", "no_key": "key<fry>[8,8]"}.get(mistake, "f32_8x8")), _worded(given)]
 
 
 def _worded(it):
@@ -541,7 +545,7 @@ def _called(jax, see, program, call):
     except Exception as error:
         see(refused=_class(see, error))
     else:
-        see(refused="no", value=see.same(y, np.asarray(HOLDS.get(program, lambda v: v + 1)(arrays.value(ARRAY)))))
+        see(refused="no", value=see.same(y, np.asarray(HOLDS.get(program, bump)(arrays.value(ARRAY)))))
     see(redone=_since(see, counts))
 
 
@@ -980,9 +984,13 @@ def unfit(jax, see, wrong, mistake):
 # --- helpers ----------------------------------------------------------------------------------------------------------
 
 
+def _first(x, n):
+    return x[:1], {}
+
+
 def _arguments(jax, form, place, static):
     """Fresh arguments of a program, by position and by name."""
-    return GIVES.get(form, lambda x, n: (x[:1], {}))(tuple(_array(jax, form, place) for _ in range(3)), static)
+    return GIVES.get(form, _first)(tuple(_array(jax, form, place) for _ in range(3)), static)
 
 
 def _array(jax, form, place):
@@ -1000,7 +1008,7 @@ def _arrays(jax, tree):
 def _same(jax, see, form, y):
     """Whether results hold what they should."""
     array = ONE.get(form, ARRAY)
-    wanted = jax.tree.leaves(GIVEN_BACK.get(form, lambda v: v + 1)(arrays.value(array)))
+    wanted = jax.tree.leaves(GIVEN_BACK.get(form, bump)(arrays.value(array)))
     found = jax.tree.leaves(y)
     if len(found) != len(wanted):
         return "differs"

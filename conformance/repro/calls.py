@@ -321,7 +321,10 @@ class Calls(Statements, Expressions):
                 body = self.body(node, inner)
                 if said := reason(node):
                     body.insert(0, ast.Expr(ast.Constant(_filled(said, inner))))
-            made = ast.arguments([], [ast.arg(inner.symbol(it)) for it in open_], None, [], [], None, [])
+            by_name = [it.arg for it in node.args.kwonlyargs] if whole else []
+            plain = [ast.arg(inner.symbol(it)) for it in open_ if it not in by_name]
+            named_alone = [ast.arg(inner.symbol(it)) for it in by_name]
+            made = ast.arguments([], plain, None, named_alone, [None for _ in by_name], None, [])
             self.functions.append(ast.FunctionDef(self.specialised[key], made, body, []))
         symbols = self.parameters[self.specialised[key]]
         values = [self.spelled(given[it], frame) for it in open_]
@@ -348,7 +351,7 @@ class Calls(Statements, Expressions):
                 self.functions.append(ast.Assign([ast.Name(self.specialised[key], ast.Store())], made))
             return name_of(self.specialised[key])
         simple = node.args
-        if simple.defaults or simple.kw_defaults or simple.vararg or simple.kwarg or simple.kwonlyargs:
+        if simple.defaults or any(simple.kw_defaults) or simple.vararg or simple.kwarg:
             raise UnfoldableError(f"{function.__name__} is handed on, and takes more than plain arguments")
         given: dict[str, Value] = {name: name_of(name) for name in parameters(node)}
         return self.called(function, node, module, given, frame, whole=True).func

@@ -40,18 +40,26 @@ def _tree(module: types.ModuleType) -> ast.Module:
     return ast.parse(inspect.getsource(module))
 
 
+@cache
+def _functions(module: types.ModuleType) -> list[ast.FunctionDef | ast.Lambda]:
+    return [node for node in ast.walk(_tree(module)) if isinstance(node, (ast.FunctionDef, ast.Lambda))]
+
+
 def definition(function: Any) -> tuple[ast.FunctionDef | ast.Lambda, types.ModuleType]:
     """The source of a function, and the module that it is in."""
-    function = getattr(function, "__func__", function)
+    return _definition(getattr(function, "__func__", function))
+
+
+@cache
+def _definition(function: types.FunctionType) -> tuple[ast.FunctionDef | ast.Lambda, types.ModuleType]:
     module = import_module(function.__module__)
     code = function.__code__
     if function.__closure__:
         raise UnfoldableError(f"{function.__qualname__} of {module.__name__} leans on variables of another function")
     found = [
         node
-        for node in ast.walk(_tree(module))
-        if isinstance(node, (ast.FunctionDef, ast.Lambda))
-        and code.co_filename == module.__file__
+        for node in _functions(module)
+        if code.co_filename == module.__file__
         and (node.name if isinstance(node, ast.FunctionDef) else "<lambda>") == code.co_name
         and min([node.lineno, *(it.lineno for it in getattr(node, "decorator_list", ()))]) == code.co_firstlineno
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import Any, TypeGuard
 
 from .values import CHANGES
@@ -144,6 +145,7 @@ def _homes(name: str, statements: Sequence[ast.stmt]) -> set[int] | None:
     return found
 
 
+@cache
 def changed(name: str, whole: ast.AST) -> bool:
     """Whether a function may change in place what a variable holds."""
     for node in ast.walk(whole):
