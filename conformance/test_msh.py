@@ -177,6 +177,10 @@ class Returns(Within):  # set_mesh-back-jit-int
     function: str
 
     @property
+    def wide(self) -> bool:
+        return self.mesh in ("four", "other", "two", "across")
+
+    @property
     def computed(self) -> bool:
         """Whether an array is made; a number that is returned eagerly is none."""
         return self.function != "int"
@@ -205,6 +209,10 @@ class Turns(Eight):  # set_mesh.pjit-set_mesh.jit-four
     mesh: str
 
     @property
+    def wide(self) -> bool:
+        return self.first in ("none.pjit", self.last)
+
+    @property
     def there(self) -> list[int]:
         return ids("none" if self.last.startswith("none") else self.mesh)
 
@@ -229,6 +237,10 @@ class Takes(Within):  # set_mesh-back-jit-numpy
     mesh: str
     call: str
     argument: str
+
+    @property
+    def wide(self) -> bool:
+        return self.mesh == "square" and self.argument != "numpy"
 
 
 takes = every(Takes, how=CONTEXTS, mesh=("back", "square"), call=("pjit", "jit", "eager"), argument=LOOSE).where(
@@ -341,6 +353,12 @@ class Named(Within):  # with-back-constraint-columns
     spec: str
 
     @property
+    def wide(self) -> bool:
+        if self.how == "none" or self.spec not in ("rows", "whole"):
+            return False
+        return self.mesh == "four" or (self.spec == "whole" and not self.place.endswith("out"))
+
+    @property
     def put(self) -> bool:
         return self.place == "put"
 
@@ -440,6 +458,12 @@ class Reshaped(Eight):  # set_mesh-four-square-jit
     meshes: str
     array: str
     act: str
+
+    @property
+    def wide(self) -> bool:
+        if self.act != "jit" and self.how == "with":
+            return True
+        return self.array not in (("square", "four") if self.act != "jit" else ("square", "four", "renamed"))
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -290,6 +290,10 @@ class Write(Case):  # 2-square_x.U
         return self.lay.form
 
     @property
+    def wide(self) -> bool:
+        return self.sharding.startswith("turned" if self.rank == 2 else "long") and self.rank > 1
+
+    @property
     def closed(self) -> bool:
         """Whether it leaves nothing to the partitioner."""
         return "?" not in self.lay.spec

@@ -240,9 +240,13 @@ def relation(one: Any, other: Any) -> str:
 
 
 def partners(rank: int, name: str, against: str) -> list[tuple[Any, ...]]:
-    """The shardings of a group, each with its name and how it compares with one."""
+    """The shardings of a group, each with its name and how it compares with one; of its own, it and the next ones.
+
+    Whoever compares them asks both ways round, so that every two meet once.
+    """
     group, meant = BASE[rank] if against == "base" else MORE[against], MEANT[rank]
-    return [(other, relation(meant[name], meant[other]), *lay.parts) for other, lay in group.items()]
+    names = list(group)[list(group).index(name) :] if name in group else list(group)
+    return [(other, relation(meant[name], meant[other]), *group[other].parts) for other in names]
 
 
 def gathered(rank: int, group: str) -> list[tuple[Any, ...]]:
