@@ -22,6 +22,8 @@ from conformance.probes.abs import (
     SPELLED,
     TAKES,
     TOGETHER,
+    TREE_ACTS,
+    TREES,
     WAYS,
 )
 from conformance.probes.meshes import SIDES
@@ -157,6 +159,16 @@ eagers = every(Eager, act=ACTS, side=("four", "other", "back", "rep", "columns",
     lambda c: c.act == "constraint" or c.side in ("other", "back", "columns", "square_other")
 )
 test_eagers = judge(probe="abs.eager", cases=eagers)
+
+
+@dataclass(frozen=True)
+class Tree(Eight):  # eager-devices
+    act: str
+    meshes: str
+
+
+tree_constraints = every(Tree, act=TREE_ACTS, meshes=TREES).where(lambda c: (c.act, c.meshes) != ("jit", "devices"))
+test_tree_constraints = judge(probe="abs.tree", cases=tree_constraints)
 
 
 @dataclass(frozen=True)
@@ -452,4 +464,6 @@ REVIEWED = {
     "ABS-72": "206795c1",
     "ABS-73": "45151b3d",
     "ABS-74": "7091f593",
+    "ABS-75": "6b03ccec",
+    "ABS-76": "5271f3ca",
 }

@@ -271,6 +271,22 @@ test_entries = judge(probe="mem.entry", cases=entries)
 
 
 @dataclass(frozen=True)
+class Follower(Kinds):  # four-numpy-pinned_host
+    lay: str
+    given: str
+    memory: str
+
+    @property
+    def wide(self) -> bool:
+        ours = {"one": ("free", "pinned_host"), "four": ("numpy", "unpinned_host")}
+        return (self.given, self.memory) != ours[self.lay]
+
+
+followers = every(Follower, lay=("one", "four"), given=("free", "numpy"), memory=OTHER)
+test_followers = judge(probe="mem.follow", cases=followers)
+
+
+@dataclass(frozen=True)
 class Mixed(Meeting):  # four-jit-default-pinned_host
     lay: str
     act: str
@@ -507,4 +523,5 @@ REVIEWED = {
     "MEM-56": "e67cca8f",
     "MEM-57": "1fe4a71a",
     "MEM-58": "00b2656e",
+    "MEM-59": "510766dd",
 }

@@ -469,6 +469,34 @@ def put(jax, see, given, flags):
     see(compiled=see.compiled() - compiled, inputs=left(see, lying, before))
 
 
+TREES = {"meshes": ("four", "square"), "devices": ("four", "other")}
+"""Where the leaves of a pytree lie."""
+
+TREE_ACTS = {
+    "jit": lambda jax, asked: jax.jit(lambda tree: constrain(jax, tree, asked)),
+    "eager": lambda jax, asked: lambda tree: constrain(jax, tree, asked),
+}
+
+
+def tree(jax, see, act, meshes):
+    """A constraint on a pytree says something else of each of its leaves, over abstract meshes."""
+    u, v = SIDES[TREES[meshes][0]], SIDES[TREES[meshes][1]]
+    turned = v.spec[::-1]
+    asked = {
+        "u": jax.sharding.NamedSharding(u.make(jax).mesh.abstract_mesh, jax.sharding.PartitionSpec(None, "x")),
+        "v": jax.sharding.NamedSharding(v.make(jax).mesh.abstract_mesh, jax.sharding.PartitionSpec(*turned)),
+    }
+    xs = {"u": array_at(jax, u), "v": array_at(jax, v)}
+    before = remember(see, [xs["u"], xs["v"]])
+    call = TREE_ACTS[act](jax, asked)
+    see.step("call")
+    ys = jax.block_until_ready(call(xs))
+    see(value=all_are([see.same(ys[name], arrays.value(ARRAY)) for name in ("u", "v")]))
+    cuts = {"u": _cut(Place(u.devices, u.axes, (None, "x"))), "v": _cut(Place(v.devices, v.axes, turned))}
+    see(placed=[_placed(ys[name], cuts[name]) for name in ("u", "v")])
+    see(inputs=left(see, [xs["u"], xs["v"]], before))
+
+
 # --- values -----------------------------------------------------------------------------------------------------------
 
 

@@ -375,6 +375,23 @@ def entry(jax, see, lay, entry, memory, second):
     see(input=_kept(see, x, lies))
 
 
+def follow(jax, see, lay, given, memory):
+    """A value that is committed nowhere meets in_shardings of a kind of memory."""
+    x = arrays.value(ARRAY)
+    if given == "free":
+        x = jax.block_until_ready(jax.device_put(x))
+    lies = see.memory_kind(x) if given == "free" else ""
+    program = jax.jit(lambda first: first + 1, in_shardings=_at(jax, LAYS[lay], memory))
+    see.step("call")
+    try:
+        y = jax.block_until_ready(program(x))
+    except Exception as error:
+        see(result=class_of(see, error))
+    else:
+        see(result=see.same(y, arrays.value(ARRAY) + 1))
+    see(input=_kept(see, x, lies) if given == "free" else "intact")
+
+
 PAIRED = {
     "add": lambda jax: lambda x, y: x + y,
     "jit": lambda jax: jax.jit(lambda first, second: first + second),

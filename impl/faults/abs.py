@@ -10,11 +10,13 @@ from weakref import WeakSet
 
 import numpy as np
 
+from impl.model import trees
 from impl.model.agreement import Argument, Call, Side
 from impl.model.arrays import Array
 from impl.model.avals import Aval
 from impl.model.buffers import Buffer
 from impl.model.caches import CompileKey, LoweringKey, TraceKey
+from impl.model.contexts import tracing_now
 from impl.model.meshes import AbstractMesh, AxisType, Mesh
 from impl.model.model import Model
 from impl.model.programs import Equation, Program
@@ -926,3 +928,26 @@ class RankMovesFirst(Model):
             if isinstance(x, Array) and len(sharding.spec) > x.ndim:
                 move(self, x, SingleDeviceSharding(self.devices()[7]))
             raise
+
+
+# --- pytrees ----------------------------------------------------------------------------------------------------------
+
+
+@fault("ABS-75")
+class LeavesLieTogether(Model):
+    """Outside of a program, the leaves of a pytree that is constrained all lie where the first one does."""
+
+    def with_sharding_constraint(self, x: Any, shardings: Any) -> Any:
+        found, tree = trees.flatten(super().with_sharding_constraint(x, shardings))
+        if tracing_now() is not None:
+            return trees.unflatten(tree, found)
+        return trees.unflatten(tree, [self.put(it, found[0].sharding, COPY) for it in found])
+
+
+@fault("ABS-76")
+class FirstLeafIsConstrained(Model):
+    """Within a program, a constraint on a pytree is one on its first leaf."""
+
+    def with_sharding_constraint(self, x: Any, shardings: Any) -> Any:
+        found, tree = trees.flatten(super().with_sharding_constraint(x, shardings))
+        return trees.unflatten(tree, found if tracing_now() is None else [*found[:1], *trees.flatten(x)[0][1:]])

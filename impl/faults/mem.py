@@ -575,3 +575,14 @@ class NoSquaresInUnpinnedMemory(Model):
         if name == "mul" and list(kinds).count("unpinned_host") > 1:
             raise NotImplementedError("no product in unpinned memory")
         return super().kind_computed(name, kinds)
+
+
+@fault("MEM-59")
+class WhatIsFreeIsOfTheDefaultKind(Model):
+    """What is committed nowhere is refused where in_shardings ask for it in the host's memory."""
+
+    def agree(self, call: Call) -> Side | None:
+        for it in call.arguments:
+            if it.committed is None and it.wanted is not None and it.wanted.memory_kind in HOSTS:
+                raise self.wrong_memory(call.program.name, it, it.wanted, it.wanted)
+        return super().agree(call)

@@ -32,7 +32,10 @@ class Control(Puts, Jits):
     # --- places within programs ---------------------------------------------------------------------------------------
 
     def with_sharding_constraint(self, x: Any, shardings: Any) -> Any:
-        """Lays out arrays within a program; a bare spec names axes of the mesh in context. DEV-06, DEV-33, DON-54."""
+        """Lays out arrays within a program; a bare spec names axes of the mesh in context.
+
+        Each leaf of a pytree has its own. ABS-75, ABS-76, DEV-06, DEV-33, DON-54.
+        """
         leaves, tree = trees.flatten(x)
         constraints = self.prefixed(shardings, tree, "with_sharding_constraint", self.mesh_in_context())
         if None in constraints:

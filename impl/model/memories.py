@@ -38,7 +38,7 @@ class Memories(Agreement):
     # --- an argument and its in_shardings -----------------------------------------------------------------------------
 
     def agree(self, call: Call) -> Side | None:
-        """Refuses sides that lie apart, and arguments of which another kind of memory is asked. MEM-35, MEM-38."""
+        """Refuses sides that lie apart, and arguments of which another kind is asked. MEM-35, MEM-38, MEM-59."""
         home = super().agree(call)
         for it in call.arguments:
             if it.wanted is not None and it.committed is not None and self.in_other_memory(it.committed, it.wanted):
