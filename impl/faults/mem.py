@@ -579,10 +579,10 @@ class NoSquaresInUnpinnedMemory(Model):
 
 @fault("MEM-59")
 class WhatIsFreeIsOfTheDefaultKind(Model):
-    """What is committed nowhere is refused where in_shardings ask for it in the host's memory."""
+    """What is committed nowhere is refused, with a TypeError, where in_shardings ask for it in the host's memory."""
 
     def agree(self, call: Call) -> Side | None:
         for it in call.arguments:
             if it.committed is None and it.wanted is not None and it.wanted.memory_kind in HOSTS:
-                raise self.wrong_memory(call.program.name, it, it.wanted, it.wanted)
+                raise TypeError(str(self.wrong_memory(call.program.name, it, it.wanted, it.wanted)))
         return super().agree(call)
