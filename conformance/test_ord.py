@@ -120,30 +120,36 @@ OTHER = ("swap", "reverse", "rotation", "cycle", "halves", "columns")
 CUTS = [spec for specs in SPECS.values() for spec in specs]
 
 
-def _turn(case: Reorder) -> int:
-    """Which of the orders a pair of specs is tried with on eight devices: each spec, on either side, meets all."""
+def _pair(case: Reorder) -> tuple[int, int]:
+    """Where a pair of small specs stands in the table of all."""
     specs = SMALL[rank(case.source)]
-    return specs.index(case.source) + specs.index(case.target) + 3 * (case.mesh == "4x2")
+    return specs.index(case.source), specs.index(case.target)
 
 
 def _always(case: Reorder) -> bool:
-    """Whether a case is among those that are always tried; each takes a compilation."""
-    specs, pair = SMALL[rank(case.source)], {case.source, case.target}
-    if case.order == "base" or not pair <= {*specs}:
+    """Whether a case is among those that are always tried; each takes a compilation.
+
+    On 2x2 all pairs of small specs, with orders by turns, and a few with every order and donated. On each mesh of eight
+    devices every third pair, and donated on the second mesh.
+    """
+    if case.order == "base" or not _small(case):
         return False
+    (row, column), pair = _pair(case), {case.source, case.target}
+    its_turn = OTHER[(row + 2 * column) % len(OTHER)] == case.order
     if case.mesh == "2x2":
-        orders = OTHER[1::2] if pair & WHOLE else OTHER
-        same = len(pair) == 1
-        given = case.flags != "donate" or pair <= DONATED
-        return case.order in orders and given and (case.flags == "default" or same)
-    flags = "default" if case.mesh == "2x4" else "donate"
-    return case.flags == flags and OTHER[_turn(case) % len(OTHER)] == case.order
+        few = pair <= FEW
+        always = {"default": its_turn or few, "donate": its_turn and few, "copy": False}
+        return always[case.flags] or (few and len(pair) == 1)
+    flags, third = ("default", 0) if case.mesh == "2x4" else ("donate", 1)
+    return case.flags == flags and its_turn and (row + column) % 3 == third
 
 
-WHOLE = {"o", "o.o"}
-"""An array that lies whole on each device looks alike in all orders: pairs with such a side are tried in half."""
-DONATED = {"x.o", "x.y", "o.o"}
-"""Cuts that are donated in every order: in part, fully cut and whole."""
+def _small(case: Reorder) -> bool:
+    return {case.source, case.target} <= {*SMALL[rank(case.source)]}
+
+
+FEW = {"x.o", "x.y", "o.o"}
+"""Cuts that are tried in every order: in part, fully cut and whole."""
 
 product = every(
     Reorder,
@@ -175,6 +181,7 @@ SHAPES = [
     case
     for at, one in enumerate(LINES)
     for by, other in enumerate(LINES)
+    if (at + by) % 2 == 0
     for case in _between("4x2_2x4", OTHER[(at + by) % len(OTHER)], f"{one} {other}")
 ] + [
     *_between("4x2_2x4", "rotation", "x.y y.x", "x.y x.y"),
@@ -189,7 +196,7 @@ SHAPES = [
         "1x2x2x2_1x1x4x2x1", "axes", "yz.w w.z", "xy.zw wz.xyv", "w.y o.zw", "x.y.z.w v.w.z.y", "o.w.y.z y.o.zx.w"
     ),
 ]
-"""Meshes of two shapes over the same devices. The first have all pairs of cuts of one dimension, in orders by turns."""
+"""Meshes of two shapes over the same devices. The first have half of the pairs of one dimension, in orders by turns."""
 
 OTHERS = [
     *_between("2x2", "rotation", "x.y y.x", "o.o o.y", array="f32_0x8"),
@@ -262,10 +269,28 @@ class Move(Case):  # named_to_back_positional-default
         return tuple(dict.fromkeys(f"{it}_sharding" for it in forms if it in ("positional", "gspmd")))
 
     @property
+    def wide(self) -> bool:
+        """Donating to as many other devices ends the process, wherever from: few are always tried."""
+        pair = (self.source, self.target)
+        return self.flags == "donate" and pair in MANY
+
+    @property
     def same_set(self) -> bool:
         """Whether both sides have the same devices."""
         return {*PLACES[self.source].devices} == {*PLACES[self.target].devices}
 
+
+MANY = (
+    ("named", "next"),
+    ("back", "across"),
+    *(
+        (source, target)
+        for source in ("one", "mesh0")
+        for target in ("one1", "mesh1")
+        if (source, target) != ("one", "mesh1")
+    ),
+)
+"""Pairs of as many devices, beside those that are always tried."""
 
 moves = every(Move, source=PLACES, target=PLACES, flags=FLAGS).where(
     lambda c: (c.source, c.target) in (*UNNAMED, *APART)
@@ -343,6 +368,12 @@ class Logical(Case):  # 2x2-rotation-x.o
     mesh: str
     order: str
     cut: str
+
+    @property
+    def wide(self) -> bool:
+        """On eight devices each way to cut is always tried with one order."""
+        turn = SPECS[2].index(self.cut) + 3 * (self.mesh == "4x2")
+        return self.mesh != "2x2" and OTHER[turn % len(OTHER)] != self.order
 
     @property
     def lies(self) -> Place:
