@@ -56,6 +56,10 @@ class Meet(Placed):  # in-disjoint
     def donates(self) -> bool:
         return MEETINGS[self.meeting].donates
 
+    @property
+    def wide(self) -> bool:
+        return self.meeting not in MAIN and self.sides in ("superset", "one_many")
+
 
 MAIN = ("jit", "eager", "in", "in_out", "out", "constraint", "constraints", "map", "map_constraint", "inner_in")
 """The ways to meet that are tried on all kinds of devices; the others only on `SOME`."""
@@ -73,15 +77,32 @@ meetings = every(Meet, meeting=MEETINGS, sides=APART).where(
 )
 test_meetings = judge(probe="dev.meet", cases=meetings)
 
+
+@dataclass(frozen=True)
+class Repeat(Meet):  # in-order
+    @property
+    def wide(self) -> bool:
+        return self.sides == "order" and self.meeting not in ("jit", "donated", "in")
+
+
 AGAIN = ("jit", "keyword", "eager", "unused", "donated", "in", "out", "constraint", "map", "inner_in")
-repeats = every(Meet, meeting=AGAIN, sides=("disjoint", "order", "one_one")).where(
+repeats = every(Repeat, meeting=AGAIN, sides=("disjoint", "order", "one_one")).where(
     lambda c: c.sides != "one_one" or c.meeting in ("jit", "in")
 )
 test_repeats = judge(probe="dev.again", cases=repeats, limit=8.0)
 
 ANEW = ("spec", "replicated", "shape", "reordered")
 """Sides on the same devices that cut an array differently."""
-agreements = every(Meet, meeting=("jit", "eager", "in", "out", "constraint", "map"), sides=TOGETHER).where(
+
+
+@dataclass(frozen=True)
+class Agree(Meet):  # map-renamed
+    @property
+    def wide(self) -> bool:
+        return self.meeting != "jit" and self.sides not in ("spec", "renamed", "meshless", "reordered")
+
+
+agreements = every(Agree, meeting=("jit", "eager", "in", "out", "constraint", "map"), sides=TOGETHER).where(
     lambda c: c.meant and (c.meeting != "in" or c.sides not in ANEW)
 )
 test_agreements = judge(probe="dev.agree", cases=agreements)
@@ -114,6 +135,13 @@ class Follow(Placed):  # back-python-jit-last
     def places(self) -> list[Place]:
         return [SIDES[self.place]]
 
+    @property
+    def wide(self) -> bool:
+        jitted = {"back": ("free", "python"), "dev1": ("free", "free_1", "numpy"), "free": LOOSE}
+        if self.form == "jit":
+            return self.loose not in jitted.get(self.place, LOOSE)
+        return self.place in jitted and (self.place, self.loose) not in (("free", "free"), ("free", "free_1"))
+
 
 HOW = (("jit", "last"), ("eager", "first"), ("tree", "last"))
 followers = every(
@@ -131,6 +159,10 @@ class Take(Placed):  # in-back-free
     @property
     def places(self) -> list[Place]:
         return [SIDES[self.place]]
+
+    @property
+    def wide(self) -> bool:
+        return self.loose == "numpy" and self.place != ("back" if self.meeting == "map" else "dev1")
 
 
 taken = every(
@@ -161,6 +193,12 @@ class Under(Placed):  # set_mesh-eight_four-dev0-jit
     def there(self) -> list[int]:
         """The devices of the innermost mesh."""
         return list(SIDES[self.meshes.split("_")[-1]].devices)
+
+    @property
+    def wide(self) -> bool:
+        return self.how == "with" and (self.meshes, self.array) in (
+            *(("four", "numpy"), ("eight", "free"), ("four", "eight"), ("eight_four", "eight")),
+        )
 
     @property
     def lies(self) -> list[int]:

@@ -361,17 +361,32 @@ def under(jax, see, how, meshes, array, act):
 
 # --- a compiled object ------------------------------------------------------------------------------------------------
 
+
+def add_one(first):
+    return first + 1
+
+
+def add(first, second):
+    return first + second
+
+
+def add_leaves(tree):
+    return tree["u"] + tree["v"][0]
+
+
+def add_to_first(first, second):
+    return first + 1
+
+
 PROGRAMS = {
-    "plain": lambda jax, built, x: jax.jit(lambda first: first + 1).lower(x).compile(),
-    "named": lambda jax, built, x: (
-        jax.jit(lambda first: first + 1, in_shardings=built).lower(arrays.value(ARRAY)).compile()
-    ),
-    "hot": lambda jax, built, x: jax.jit(lambda first: first + 1).lower(x).compile(),
-    "donated": lambda jax, built, x: jax.jit(lambda first: first + 1, donate_argnums=0).lower(x).compile(),
-    "second": lambda jax, built, x: jax.jit(lambda first, second: first + second).lower(x, x).compile(),
-    "tree": lambda jax, built, x: jax.jit(lambda tree: tree["u"] + tree["v"][0]).lower({"u": x, "v": (x,)}).compile(),
-    "unused": lambda jax, built, x: jax.jit(lambda first, second: first + 1).lower(x, x).compile(),
-    "kept": lambda jax, built, x: jax.jit(lambda first, second: first + 1, keep_unused=True).lower(x, x).compile(),
+    "plain": lambda jax, built, x: jax.jit(add_one).lower(x).compile(),
+    "named": lambda jax, built, x: jax.jit(add_one, in_shardings=built).lower(arrays.value(ARRAY)).compile(),
+    "hot": lambda jax, built, x: jax.jit(add_one).lower(x).compile(),
+    "donated": lambda jax, built, x: jax.jit(add_one, donate_argnums=0).lower(x).compile(),
+    "second": lambda jax, built, x: jax.jit(add).lower(x, x).compile(),
+    "tree": lambda jax, built, x: jax.jit(add_leaves).lower({"u": x, "v": (x,)}).compile(),
+    "unused": lambda jax, built, x: jax.jit(add_to_first).lower(x, x).compile(),
+    "kept": lambda jax, built, x: jax.jit(add_to_first, keep_unused=True).lower(x, x).compile(),
 }
 """A program, compiled for arguments that lie where it is built for."""
 
