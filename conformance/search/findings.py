@@ -189,7 +189,7 @@ FINDINGS = (
         _meshes,
         ">=0.9",
     ),
-    Finding("loose", "DEV-24", "donating what is committed nowhere may end in an internal error", _loose),
-    Finding("twice", "DON", "an array that is donated and there again ends the process", _twice, RUNTIME),
+    Finding("loose", "DON-29", "donating what is committed nowhere may end in an internal error", _loose),
+    Finding("twice", "DON-41", "an array that is donated and there again ends the process", _twice, RUNTIME),
     Finding("torn", "PUT-12", "a donation while a view of one shard is held ends the others", _shard_viewed),
 )
