@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
-from conformance.kit import Case, every, judge
+from conformance.kit import Case, Cases, every, judge
 from conformance.probes.arrays import ARRAYS, OPTIONAL
 from conformance.probes.don import (
+    ALONE,
     CHAINS,
     FORMS,
     GLANCES,
@@ -14,12 +16,14 @@ from conformance.probes.don import (
     MISUSES,
     MODULES,
     NO_OPERATIONS,
+    NUMBERS,
     OPERATIONS,
     PERHAPS,
     PLACES,
     READS,
     REFUSALS,
     SAME_MEMORY,
+    SHAPES,
     SPARE,
     SPECS,
     TRACED,
@@ -41,6 +45,9 @@ class At(Case):
         return PLACES[self.data()["place"]].needs
 
 
+A = TypeVar("A", bound=At)
+
+
 @dataclass(frozen=True)
 class Donate(At):  # keyword-xy
     form: str
@@ -51,6 +58,23 @@ class Donate(At):  # keyword-xy
         """Whether the call has another argument, which it is not to take."""
         return bool(FORMS[self.form].keeps)
 
+    @property
+    def wide(self) -> bool:
+        if self.form == "plain":
+            return self.place in (*RENAMED, "dev5", "two")
+        if self.form in ("both_keywords", "first", "list"):
+            return True
+        return self.place in ("rep", "eight") or (self.place != "one" and self.form in ONCE)
+
+
+RENAMED = ("y", "folded_yx", "none_y", "none_folded_yx", "yx")
+"""Cuts that are others with the axes' names exchanged."""
+
+ONCE = (
+    *("keyword", "compiled_keyword", "named_second", "negative", "static", "static_named", "nested"),
+    *("swap", "kept", "itself"),
+)
+"""Forms that differ in what the call says, wherever the arrays lie."""
 
 MAIN = ("one", "xy", "rep", "eight")
 donations = every(Donate, form=FORMS, place=("one", "dev5", "free", "mesh1", "two", *SPECS, "back", "eight")).where(
@@ -69,9 +93,13 @@ class Kind(At):  # bf16_8x8-xy
         dtype = ARRAYS[self.array].dtype
         return (f"dtype.{dtype}",) if dtype in OPTIONAL else ()
 
+    @property
+    def wide(self) -> bool:
+        return self.place == "xy" and self.array in ("f8_8x8", "i4_8x8")
 
-kinds = every(Kind, array=[it for it in ARRAYS if it not in ("f32_wide",)], place=("one", "xy")).where(
-    lambda c: c.place == "one" or ARRAYS[c.array].shape[:2] == (8, 8)
+
+kinds = every(Kind, array=[*NUMBERS, *SHAPES, *ALONE], place=("one", "xy", "rep")).where(
+    lambda c: c.place == "one" or c.array in NUMBERS or (c.place == "xy" and c.array in ALONE)
 )
 test_kinds = judge(probe="don.kinds", cases=kinds)
 
@@ -80,6 +108,10 @@ test_kinds = judge(probe="don.kinds", cases=kinds)
 class Chained(At):  # out-xy
     chained: str
     place: str
+
+    @property
+    def wide(self) -> bool:
+        return self.place in RENAMED or (self.chained == "out" and self.place in ("rep", "eight"))
 
 
 chains = every(Chained, chained=CHAINS, place=("one", "free", *SPECS, "eight")).where(
@@ -105,6 +137,20 @@ class Spare(At):  # half-xy
     @property
     def needs(self) -> tuple[str, ...]:
         return (*super().needs, *(["memory.pinned_host"] if self.form == "pinned" else []))
+
+    @property
+    def wide(self) -> bool:
+        return (self.form, self.place) not in SPARED
+
+
+SPARED = {
+    *((form, "one") for form in ("sum", "half", "c64", "nothing", "dropped", "pinned")),
+    *((form, "xy") for form in ("sum", "c64", "nothing", "dropped", "whole", "cut")),
+    *((form, "one") for form in ("i32", "flat", "idle")),
+    *((form, "xy") for form in ("flat", "free_in")),
+    ("columns", "columns"),
+}
+"""The programs that are tried with every run: each function somewhere, and each way to find out that nothing fits."""
 
 
 SOME = ("sum", "half", "c64", "other", "dropped")
@@ -137,6 +183,10 @@ class Fewer(At):  # out-xy
     donated: str
     place: str
 
+    @property
+    def wide(self) -> bool:
+        return (self.donated, self.place) not in (("open", "one"), ("open", "xy"), ("out", "xy"))
+
 
 fewers = every(Fewer, donated=("open", "out"), place=("one", "xy", "rep"))
 test_fewers = judge(probe="don.fewer", cases=fewers)
@@ -147,6 +197,10 @@ class Beside(At):  # both-whole-xy
     donated: str
     out: str
     place: str
+
+    @property
+    def wide(self) -> bool:
+        return self.id not in ("committed-open-xy", "free-open-xy", "free-whole-xy", "both-whole-xy", "free-whole-rep")
 
 
 besides = every(Beside, donated=("committed", "free", "both"), out=("open", "same", "whole"), place=("xy", "rep"))
@@ -173,63 +227,18 @@ class Aliased(At):  # after_sum-xy
         """Whether it donates, and each donation has a result to go to."""
         return 0 < self.count == len(MODULES[self.form].donates)
 
+    @property
+    def wide(self) -> bool:
+        if self.place not in ("one", "xy"):
+            return self.form not in ("not", "plain") or (self.form, self.place) == ("not", "x")
+        once = {"flat": "xy", "after_unused": "one", "after_kept": "one"}
+        return self.form in ("half", "i32") or once.get(self.form, self.place) != self.place
+
 
 aliases = every(Aliased, form=MODULES, place=("one", "free", "xy", "rep", "x", "eight")).where(
     lambda c: c.place in ("one", "xy") or c.form in ("not", "plain", "out", "both", "sum")
 )
 test_aliases = judge(probe="don.aliased", cases=aliases)
-
-
-@dataclass(frozen=True)
-class Twice(At):  # first-hot-xy
-    order: str
-    how: str
-    place: str
-
-
-twices = every(Twice, order=TWICE, how=("cold", "hot", "compiled"), place=("one", "xy", "rep", "eight")).where(
-    lambda c: (c.how == "cold" and c.place != "rep") or c.order in ("first", "both")
-)
-test_twices = judge(probe="don.twice", cases=twices, limit=8.0)
-
-
-@dataclass(frozen=True)
-class View(At):  # alias-first-xy
-    view: str
-    order: str
-    place: str
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        return ("device_put.flags",) if self.view == "alias" else ()
-
-
-two_views = every(View, view=SAME_MEMORY, order=("first", "second", "both"), place=("one", "xy")).where(
-    lambda c: c.view != "shard" or c.place == "one"
-)
-test_two_views = judge(probe="don.views", cases=two_views, limit=8.0)
-
-
-@dataclass(frozen=True)
-class Use(At):  # is_ready-eight
-    use: str
-    place: str
-
-    @property
-    def reads(self) -> bool:
-        """Whether the use needs what the array holds."""
-        return self.use in READS
-
-    @property
-    def harmless(self) -> bool:
-        """Whether a deleted array has an answer to it."""
-        return self.use in HARMLESS
-
-
-uses = every(Use, use=[*READS, *GLANCES, *HARMLESS], place=("one", "free", "xy", "eight")).where(
-    lambda c: c.place != "free" or c.use in ("add", "again", "hit", "is_ready", "asarray")
-)
-test_uses = judge(probe="don.use", cases=uses, limit=8.0)
 
 
 @dataclass(frozen=True)
@@ -252,6 +261,11 @@ class Tie(At):  # constrain-output-xy
     def needs(self) -> tuple[str, ...]:
         return ("device_put.flags",) if self.way == "put_copy" else ()
 
+    @property
+    def wide(self) -> bool:
+        some = ("constrain", "tuple", "put_copy") if self.place == "xy" else ("put_copy",)
+        return self.operates and self.place != "one" and self.way not in some
+
 
 ties = every(Tie, way=[*OPERATIONS, *NO_OPERATIONS], ended=("output", "input"), place=("one", "xy", "rep"))
 test_ties = judge(probe="don.tie", cases=ties)
@@ -262,6 +276,10 @@ class Result(At):  # second-xy
     ended: str
     place: str
 
+    @property
+    def wide(self) -> bool:
+        return self.place not in ("one", "xy")
+
 
 result_pairs = every(Result, ended=("first", "second"), place=("one", "free", "xy", "rep", "eight"))
 test_result_pairs = judge(probe="don.results", cases=result_pairs)
@@ -271,6 +289,10 @@ test_result_pairs = judge(probe="don.results", cases=result_pairs)
 class Captured(At):  # later-xy
     what: str
     place: str
+
+    @property
+    def wide(self) -> bool:
+        return self.place != "one" and self.id != "itself-xy"
 
 
 captures = every(Captured, what=("another", "later", "itself"), place=("one", "xy", "rep", "eight"))
@@ -294,6 +316,10 @@ class Refusal(At):  # tracing-xy
     refusal: str
     place: str
 
+    @property
+    def wide(self) -> bool:
+        return self.place == "eight" and self.refusal != "tracing"
+
 
 refusals = every(Refusal, refusal=REFUSALS, place=("one", "xy", "eight")).where(
     lambda c: c.place != "eight" or c.refusal in ("gone", "tracing", "compiled_gone")
@@ -315,9 +341,117 @@ class Traced(At):  # scan-xy
     under: str
     place: str
 
+    @property
+    def wide(self) -> bool:
+        if self.under in ("eval_shape", "lower", "compile"):
+            return False
+        return self.under == "grad" or (self.place != "one" and self.id != "jit-xy")
+
 
 tracings = every(Traced, under=TRACED, place=("one", "xy", "rep"))
 test_tracings = judge(probe="don.traced", cases=tracings)
+
+# Here processes end, and new ones have to compile again what the old ones had. So these come last, and of them those
+# that do.
+
+
+def last(cases: Cases[A]) -> Cases[A]:
+    """The same cases, those that may end a process after the others."""
+    return Cases(cases.kind, sorted(cases, key=lambda it: it.id in DEADLY))
+
+
+DEADLY = (
+    *("constrain-xy", "add-xy", "again-xy", "hit-eight"),
+    *("both-cold-xy", "first-hot-rep", "first-compiled-eight"),
+    *("alias-first-xy", "assembled-both-xy"),
+)
+"""Of the cases that end a process of some version, or hang it, those that are tried with every run."""
+
+
+@dataclass(frozen=True)
+class Use(At):  # is_ready-eight
+    use: str
+    place: str
+
+    @property
+    def reads(self) -> bool:
+        """Whether the use needs what the array holds."""
+        return self.use in READS
+
+    @property
+    def harmless(self) -> bool:
+        """Whether a deleted array has an answer to it."""
+        return self.use in HARMLESS
+
+    @property
+    def wide(self) -> bool:
+        if self.place == "one":
+            return self.use in ("grad", "vmap", "iterate")
+        return self.id not in ("again-free", "compiled-xy") and self.use in COMPILES and self.id not in DEADLY
+
+
+COMPILES = (
+    *("copy", "iterate", "index", "add", "beside", "fresh", "fresh_donating", "hit", "compiled", "in_tree", "grad"),
+    *("vmap", "constrain", "again"),
+)
+"""The uses that run programs: each on one device, and few on several, where some end the process."""
+
+
+ANYWHERE = {
+    "free": ("add", "again", "hit", "is_ready", "asarray"),
+    "rep": [it for it in (*GLANCES, *HARMLESS, *READS) if it not in COMPILES],
+}
+"""The uses of an array that is committed nowhere, and of one in replicas."""
+
+uses = last(
+    every(Use, use=[*GLANCES, *HARMLESS, *READS], place=("one", "free", "xy", "rep", "eight")).where(
+        lambda c: c.use in ANYWHERE.get(c.place, (c.use,))
+    )
+)
+test_uses = judge(probe="don.use", cases=uses, limit=8.0)
+
+
+@dataclass(frozen=True)
+class Twice(At):  # first-hot-xy
+    order: str
+    how: str
+    place: str
+
+    @property
+    def wide(self) -> bool:
+        return self.place != "one" and self.id not in DEADLY
+
+
+twices = last(
+    every(Twice, order=TWICE, how=("cold", "hot", "compiled"), place=("one", "xy", "rep", "eight")).where(
+        lambda c: (c.how == "cold" and c.place != "rep") or c.order in ("first", "both")
+    )
+)
+test_twices = judge(probe="don.twice", cases=twices, limit=8.0)
+
+
+@dataclass(frozen=True)
+class View(At):  # alias-first-xy
+    view: str
+    order: str
+    place: str
+
+    @property
+    def wide(self) -> bool:
+        return self.place != "one" and self.id not in DEADLY
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return ("device_put.flags",) if self.view == "alias" else ()
+
+
+two_views = last(
+    every(View, view=SAME_MEMORY, order=("first", "second", "both"), place=("one", "xy")).where(
+        lambda c: c.view != "shard" or c.place == "one"
+    )
+)
+test_two_views = judge(probe="don.views", cases=two_views, limit=8.0)
+
 
 REVIEWED = {
     "DON-01": "f2b6be28",

@@ -82,6 +82,14 @@ def itself(x):
     return x
 
 
+def with_next(x):
+    return x, x + 1
+
+
+def twins(x):
+    return x + 1, x + 1
+
+
 def zeros(jax):
     return lambda x: jax.numpy.zeros((8, 8), "float32")
 
@@ -174,15 +182,28 @@ def donate(jax, see, form, place):
     see(donated=_states(see, [x, y], told.donates))
 
 
-def change(jax, array):
+ALONE = ("f8_8x8", "i4_8x8", "key_8x8")
+NUMBERS = tuple(it for it in arrays.ARRAYS if it.endswith("_8x8") and it not in ALONE)
+SHAPES = tuple(it for it in arrays.ARRAYS if not it.endswith(("_8x8", "_wide")))
+"""Arrays that are donated alone, and those that are so together: of every plain dtype, and of every size."""
+
+
+def turn(x):
     """What is done to an array of any dtype so that another one of that dtype results."""
+    return x == False if x.dtype == bool else -x  # noqa: E712
+
+
+def turn_all(xs):
+    return [turn(x) for x in xs]
+
+
+def change(jax, array):
+    """The same to an array that is donated alone."""
     if arrays.ARRAYS[array].key:
-        return lambda x: jax.random.wrap_key_data(jax.random.key_data(x) + 1)
-    if arrays.ARRAYS[array].dtype == "bool":
-        return lambda x: x == False  # noqa: E712
+        return lambda xs: [jax.random.wrap_key_data(jax.random.key_data(xs[0]) + 1)]
     if arrays.ARRAYS[array].dtype == "int4":  # which not every compiler can negate
-        return lambda x: (-x.astype("int8")).astype("int4")
-    return lambda x: -x
+        return lambda xs: [(-xs[0].astype("int8")).astype("int4")]
+    return lambda xs: [-xs[0]]
 
 
 def changed(array):
@@ -196,14 +217,15 @@ def changed(array):
 
 
 def kinds(jax, see, array, place):
-    """A donating call of an array of some dtype and size."""
-    value = arrays.value(array)
-    holds = jax.random.wrap_key_data(value) if arrays.ARRAYS[array].key else value
+    """A donating call of an array of some dtype and size, with others where those are plain."""
+    names = NUMBERS if array in NUMBERS else SHAPES if array in SHAPES else (array,)
+    f = turn_all if len(names) > 1 else change(jax, array)
     where = PLACES[place].make(jax)
-    x = jax.block_until_ready(jax.device_put(holds, where))
+    xs = [arrays.placed(jax, PLACES[place], name) for name in names]
     see.step("call")
-    y = jax.block_until_ready(jax.jit(change(jax, array), donate_argnums=0, out_shardings=where)(x))
+    ys = jax.block_until_ready(jax.jit(f, donate_argnums=0, out_shardings=where)(xs))
     see.step("result")
+    x, y = xs[names.index(array)], ys[names.index(array)]
     see(value=see.same(arrays.numbers(jax, array, y), changed(array)))
     see.step("is_deleted")
     see(donated="deleted" if x.is_deleted() else "alive")
@@ -585,8 +607,6 @@ READS = {
     "beside": lambda jax, x, y: jax.block_until_ready(y + x),
     "fresh": lambda jax, x, y: jax.block_until_ready(jax.jit(lambda x: x - 1)(x)),
     "fresh_donating": lambda jax, x, y: jax.block_until_ready(jax.jit(lambda x: x - 1, donate_argnums=0)(x)),
-    "again": lambda jax, x, y: jax.block_until_ready(jax.jit(bump, donate_argnums=0)(x)),
-    "hit": _hit,
     "compiled": _compiled,
     "in_tree": lambda jax, x, y: jax.block_until_ready(jax.jit(branch)({"u": y, "v": (x,)})),
     "grad": lambda jax, x, y: jax.grad(lambda x: (x * x).sum())(x),
@@ -594,6 +614,8 @@ READS = {
     "put": lambda jax, x, y: jax.block_until_ready(jax.device_put(x, jax.devices()[2])),
     "put_same": lambda jax, x, y: jax.block_until_ready(jax.device_put(x, y.sharding)),
     "captured": lambda jax, x, y: jax.block_until_ready(jax.jit(lambda y: y + x)(y)),
+    "again": lambda jax, x, y: jax.block_until_ready(jax.jit(bump, donate_argnums=0)(x)),
+    "hit": _hit,
 }
 """Uses that need what an array holds."""
 
@@ -622,12 +644,24 @@ HARMLESS = {
 """Questions and acts that a deleted array has an answer for."""
 
 
+EAGER = ("copy", "iterate", "index", "add", "beside", "grad", "vmap", "constrain")
+"""Uses that run programs of JAX's own."""
+
+
 def use(jax, see, use, place):
-    """One use of an array that a call was given for good; then what the call gave, and another program."""
+    """One use of an array that a call was given for good; then what the call gave, and another program.
+
+    JAX's own programs may have run before in the process, and are found again without a look at their arguments. So
+    that this is always so, they run on another array first.
+    """
     where = PLACES[place].make(jax)
     x = _array(jax, where)
     see.step("call")
     y = jax.block_until_ready(jax.jit(bump, donate_argnums=0)(x))
+    if use in EAGER:
+        see.step("before")
+        for _ in range(2):
+            {**READS, **GLANCES}[use](jax, y, y)
     see.step("use")
     try:
         {**READS, **GLANCES, **HARMLESS}[use](jax, x, y)
@@ -647,7 +681,7 @@ OPERATIONS = {
     "constrain": lambda jax, x: jax.lax.with_sharding_constraint(x, x.sharding),
     "identity": lambda jax, x: jax.jit(itself)(x),
     "identity_out": lambda jax, x: jax.jit(itself, out_shardings=x.sharding)(x),
-    "tuple": lambda jax, x: jax.jit(lambda x: (x, x + 1))(x)[0],
+    "tuple": lambda jax, x: jax.jit(with_next)(x)[0],
     "array": lambda jax, x: jax.numpy.array(x),
     "copy": lambda jax, x: copy.copy(x),
     "put_copy": lambda jax, x: jax.device_put(x, x.sharding, may_alias=False),
@@ -688,7 +722,7 @@ def results(jax, see, ended, place):
     """Two results of one call that are the same value: one is donated, then the other is looked at."""
     x = _array(jax, PLACES[place].make(jax))
     see.step("call")
-    pair = jax.block_until_ready(jax.jit(lambda x: (x + 1, x + 1))(x))
+    pair = jax.block_until_ready(jax.jit(twins)(x))
     if pair[0] is pair[1]:
         see(other="itself")
         return
@@ -843,7 +877,7 @@ TRACED = {
     "jit": lambda jax, f, x: jax.jit(lambda x: f(x) + 0)(x),
     "jit_twice": lambda jax, f, x: jax.jit(lambda x: f(x) + f(x))(x),
     "scan": lambda jax, f, x: jax.lax.scan(lambda x, row: (f(x), row), x, x)[0],
-    "cond": lambda jax, f, x: jax.lax.cond(x[0, 0] == 0, f, lambda x: x, x),
+    "cond": lambda jax, f, x: jax.lax.cond(True, f, itself, x),
     "grad": lambda jax, f, x: jax.grad(lambda x: f(x).sum())(x),
     "vjp": lambda jax, f, x: jax.vjp(f, x)[0],
     "vmap": lambda jax, f, x: jax.vmap(f)(x),

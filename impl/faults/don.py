@@ -104,8 +104,8 @@ class KeywordsKeepTheirs(Model):
         return super().call_jitted(jitted, args, kwargs)
 
 
-# A compiled object's pytree is one.
-@fault("DON-03", also=["DON-04", *TEXTS])
+# A compiled object's pytree is one, and so are the arrays of all dtypes.
+@fault("DON-03", also=["DON-04", "DON-08", *TEXTS])
 class FirstLeafDonates(Model):
     """Of a donated pytree only the first array is."""
 
@@ -183,12 +183,12 @@ class ColumnsStay(Model):
 # So is the last of a chain of them.
 @fault("DON-10", also=["DON-14"])
 class TurnedInPlace(Model):
-    """What is cut as yx is written into the memory of its argument as if it were cut as xy."""
+    """What is cut as none_x is written into the memory of its argument as if it were cut as x."""
 
     def deliver(
         self, value: np.ndarray, aval: Aval, sharding: Sharding, committed: bool, reuse: Sequence[Buffer]
     ) -> Array:
-        turned = reuse and isinstance(sharding, NamedSharding) and tuple(sharding.spec) == ("y", "x")
+        turned = reuse and isinstance(sharding, NamedSharding) and tuple(sharding.spec) == (None, "x")
         return super().deliver(value.T if turned else value, aval, sharding, committed, reuse)
 
 
@@ -253,8 +253,8 @@ class TurnsKeep(Counting):
 # --- what no result can take the place of -----------------------------------------------------------------------------
 
 
-# There is nothing left to call it with again, or later; and its module says otherwise.
-@fault("DON-17", also=["DON-18", "DON-22", "DON-35"])
+# There is nothing left to call it with again, or later.
+@fault("DON-17", also=["DON-18", "DON-22"])
 class OtherDtypesTake(AfterRunning):
     """A donated array with a result of its shape in another dtype is deleted."""
 
@@ -461,7 +461,7 @@ class KeptBesideSum(Model):
 
     def execute(self, lowered: Lowered, values: Sequence[np.ndarray]) -> list[Array]:
         shapes = [aval.shape for aval in lowered.call.program.avals]
-        if len(shapes) > 1 and () in shapes:
+        if len(shapes) == 2 and () in shapes:
             lowered = replace(lowered, aliases={})
         return super().execute(lowered, values)
 
