@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import conformance
-from conformance.about import places, source
+from conformance.about import source
 from conformance.kit import rules
 from conformance.kit.faults import astray, table, unbroken
 from conformance.kit.kills import Matrix
@@ -33,11 +33,9 @@ def test_every_rule_has_a_fault_and_every_fault_a_rule():
 
 
 def test_every_rule_is_kept_by_a_step_of_the_model_that_names_it():
-    steps = {rule: [place for place, _ in places(source("model"), rule)] for rule in CONTRACT.rules}
-    assert not [rule for rule, there in steps.items() if not there]
     text = "".join(path.read_text() for path in source("model").rglob("*.py"))
     chapters = "|".join(it.chapter for it in CONTRACT.chapters.values())
-    assert not set(re.findall(rf"\b(?:{chapters})-\d+\b", text)) - CONTRACT.rules.keys()
+    assert set(re.findall(rf"\b(?:{chapters})-\d+\b", text)) ^ CONTRACT.rules.keys() == set()
 
 
 def test_what_a_fault_changes_is_a_step_that_names_a_rule_which_it_breaks():
@@ -45,6 +43,7 @@ def test_what_a_fault_changes_is_a_step_that_names_a_rule_which_it_breaks():
     told = {
         name: re.findall(r"[A-Z]+-\d+", " ".join(getattr(Model, step).__doc__ or "" for step in it.steps))
         for name, it in FAULTS.items()
+        if it.steps  # a few change no step, but a class that users hold
     }
     assert not [name for name, ids in told.items() if set(ids).isdisjoint(FAULTS[name].breaks)]
 
