@@ -113,7 +113,7 @@ class Agreement(Contexts):
     def agreed(self, name: str, sides: Sequence[Side]) -> Side | None:
         """Refuses the first side that lies apart from the one before all others; else gives that one.
 
-        Then it refuses those over abstract meshes that are for another number of devices. ABS-17, ABS-19.
+        Then it refuses those over abstract meshes that are for another number of devices. ABS-08, ABS-17, ABS-19.
         """
         placed = [side for side in sides if not side.abstract]
         home = placed[0] if placed else None
@@ -135,7 +135,7 @@ class Agreement(Contexts):
     def apart(self, one: Side, other: Side) -> bool:
         """Whether two sides disagree, whatever parts of the call they are.
 
-        DEV-01, DEV-02, DEV-03, DEV-04, DEV-05, DEV-06, DEV-07, DEV-08, ORD-50, MSH-62.
+        DEV-01, DEV-02, DEV-03, DEV-04, DEV-05, DEV-06, DEV-07, DEV-08, ORD-50, MSH-62, ABS-34.
         """
         return not self.same_devices(one.devices, other.devices)
 
@@ -251,7 +251,8 @@ class Agreement(Contexts):
     def refusal(self, name: str, one: Side, other: Side) -> Exception:
         """The error that names two sides which lie apart.
 
-        DEV-10, DEV-11, DEV-31, DEV-32, DEV-35, DEV-36, DEV-54, DEV-56, DEV-60, DEV-61, ORD-51, ORD-52, ORD-56.
+        DEV-10, DEV-11, DEV-31, DEV-32, DEV-35, DEV-36, DEV-54, DEV-56, DEV-60, DEV-61, ORD-50, ORD-51, ORD-52, ORD-55,
+        ORD-56, ABS-35.
         """
         return ValueError(
             f"{name} was called with {self.word(one)} and {self.word(other)}: "

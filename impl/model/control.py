@@ -62,7 +62,7 @@ class Control(Puts, Jits):
     def constrain_alone(self, x: Any, sharding: NamedSharding, name: str) -> Any:
         """A constraint over an abstract mesh outside of a program: its input says where.
 
-        ABS-20, ABS-21, ABS-22, ABS-23, ABS-74.
+        ABS-20, ABS-21, ABS-22, ABS-23, ABS-26, ABS-27, ABS-28, ABS-74.
         """
         sharding.check_rank(aval_of(x).shape)
         mesh = self.mesh_of("with_sharding_constraint", name, x, sharding.mesh.abstract_mesh)
@@ -71,7 +71,7 @@ class Control(Puts, Jits):
     def mesh_of(self, what: str, name: str, x: Any, mesh: AbstractMesh) -> Mesh:
         """The mesh with devices that an operation on its own takes from an input, for the abstract mesh it is given.
 
-        ABS-26, ABS-27, ABS-28.
+        ABS-25, ABS-26, ABS-27, ABS-28.
         """
         if not isinstance(x, Array):
             raise self.input_refused(what, name, f"a value of type {type(x).__name__}", mesh)
@@ -104,7 +104,7 @@ class Control(Puts, Jits):
         return self.operation("device_put", [x], [aval_of(x)], params)[0]
 
     def evaluate_sharding_constraint(self, equation: Equation, values: Values) -> Values:
-        """A constraint is about places alone. DEV-20."""
+        """A constraint is about places alone. DEV-20, SHD-51."""
         return values
 
     def evaluate_device_put(self, equation: Equation, values: Values) -> Values:
@@ -141,7 +141,7 @@ class Control(Puts, Jits):
         return program.result(found)
 
     def evaluate_scan(self, equation: Equation, values: Values) -> Values:
-        """Each step takes the state that the last one gave, and a row. DON-74."""
+        """Each step takes the state that the last one gave, and a row. ABS-13, DON-74."""
         (program,), count = equation.params["programs"], equation.params["carried"]
         rows = len(program.inputs) - len(program.captured) - count
         state, xs, captured = values[:count], values[count : count + rows], values[count + rows :]
@@ -282,7 +282,7 @@ class Control(Puts, Jits):
     def mesh_of_inputs(self, arguments: Sequence[Argument], mesh: AbstractMesh) -> Mesh:
         """The mesh that a shard_map on its own takes from its inputs; what is committed nowhere follows the others.
 
-        ABS-34, ABS-36, ABS-37, ABS-38, ABS-39.
+        ABS-29, ABS-34, ABS-36, ABS-37, ABS-38, ABS-39.
         """
         bound = [it for it in arguments if it.committed is not None] or arguments
         found = [self.mesh_of("shard_map", it.name, it.value, mesh) for it in bound]
@@ -332,7 +332,7 @@ class Control(Puts, Jits):
         return trees.map(lambda leaf: self.operation("psum", [leaf], [aval_of(leaf)], {"axes": axes})[0], x)
 
     def exchange(self, shards: Values, mesh: Mesh, axes: Sequence[str]) -> Values:
-        """What each device has after a sum over axes."""
+        """What each device has after a sum over axes. ABS-01."""
         grid = np.stack(list(shards)).reshape(*mesh.axis_sizes, *shards[0].shape)
         along = tuple(mesh.axis_names.index(axis) for axis in axes)
         summed = np.broadcast_to(grid.sum(axis=along, keepdims=True, dtype=grid.dtype), grid.shape)

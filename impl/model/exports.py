@@ -119,7 +119,7 @@ class Exports(Jits):
     def call_exported(self, exported: Exported, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Runs an exported program where its arguments lie, as the jitted function would be. AOT-76, AOT-77, AOT-78.
 
-        What does not fit is refused before anything is compiled, moved or deleted. AOT-84, AOT-87, AOT-88.
+        What does not fit is refused before anything is compiled, moved or deleted. AOT-79, AOT-84, AOT-87, AOT-88.
         """
         leaves, tree = trees.flatten((tuple(args), kwargs))
         if self.is_misshapen(exported.in_tree, tree):
@@ -141,7 +141,10 @@ class Exports(Jits):
         return self.is_mistyped(call, argument, given)
 
     def check_runs_there(self, exported: Exported, call: Call) -> None:
-        """Refuses to run on another number of devices, or another platform, than a program is for. AOT-84, AOT-86."""
+        """Refuses to run on another number of devices, or another platform, than a program is for.
+
+        AOT-84, AOT-85, AOT-86.
+        """
         devices = self.devices_of(self.agree(call))
         if len(devices) != exported.nr_devices:
             raise self.other_number(exported, len(devices))
@@ -149,7 +152,7 @@ class Exports(Jits):
             raise self.other_platform(exported, devices[0].platform)
 
     def other_number(self, exported: Exported, number: int) -> Exception:
-        """The error that names both numbers of devices. AOT-85."""
+        """The error that names both numbers of devices. AOT-85, AOT-88."""
         return ValueError(
             f"{exported.fun_name} was exported for {exported.nr_devices} devices, and is called on {number} devices"
         )

@@ -82,7 +82,10 @@ class Infos(Programs):
         return {name: cost / share for name, cost in self.cost(lowered.call).items()}
 
     def flops(self, equation: Equation) -> int:
-        """How many operations on numbers an operation is: for a product of matrices, an addition to each product."""
+        """How many operations on numbers an operation is: for a product of matrices, an addition to each product.
+
+        AOT-49.
+        """
         if "programs" in equation.params:
             return sum(self.flops(it) for program in equation.params["programs"] for it in program.equations)
         sizes = [math.prod(var.aval.shape) for var in equation.outputs]

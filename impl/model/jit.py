@@ -212,7 +212,7 @@ class Jits(Infos):
     ) -> Jitted:
         """A function that runs as one program; how it is compiled shows nowhere but in what is compiled again.
 
-        DON-70.
+        DON-06, DON-70.
         """
         has, name = parameters(function(fun, "jit")), name_of(fun)
         static = has.meant(name, "static", static_argnums, static_argnames)
@@ -241,7 +241,7 @@ class Jits(Infos):
     def call_jitted(self, jitted: Jitted, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Runs a jitted function; within a function that is traced, its program becomes part of the outer one.
 
-        DEV-19, DEV-58, DEV-59, DON-14, DON-15, DON-16, DON-72.
+        DEV-19, DEV-58, DEV-59, DON-02, DON-14, DON-15, DON-16, DON-72.
         """
         call, _ = self.taken_apart(jitted, args, kwargs)
         program = call.program
@@ -261,7 +261,10 @@ class Jits(Infos):
         return self.lower_ahead(call, bound.tree)
 
     def trace_jitted(self, jitted: Jitted, args: Sequence[Any], kwargs: dict[str, Any]) -> TracedJit:
-        """Traces a jitted function for arguments, or for what stands for them; nothing is lowered. AOT-69, AOT-70."""
+        """Traces a jitted function for arguments, or for what stands for them; nothing is lowered.
+
+        AOT-69, AOT-70, AOT-71.
+        """
         call, bound = self.taken_apart(jitted, args, kwargs)
         return TracedJit(self, call, bound.tree)
 
@@ -368,10 +371,10 @@ class Jits(Infos):
     def call_compiled(self, compiled: CompiledJit, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Runs a compiled program on arguments that lie where it was compiled for, or nowhere yet.
 
-        What does not fit is refused before anything happens. DEV-48, DEV-49, DEV-50, DEV-56.
-        Results lie where it was compiled to leave them, as those of a call of the jitted function: DEV-52, AOT-01,
-        AOT-02, AOT-03, AOT-04, AOT-05, AOT-06. Nothing is lowered or compiled (AOT-07), and what is around the call is
-        of no matter. AOT-46, AOT-47, DON-04, DON-37.
+        What does not fit is refused before anything happens. DEV-48, DEV-49, DEV-50, DEV-56. Results lie where it was
+        compiled to leave them, as those of a call of the jitted function: DEV-52, AOT-01, AOT-02, AOT-03, AOT-04,
+        AOT-05, AOT-06. Nothing is lowered or compiled (AOT-07), and what is around the call is of no matter. DON-04,
+        DON-37, AOT-08, AOT-09, AOT-36, AOT-38, AOT-45, AOT-46, AOT-47.
         """
         lowered = compiled.lowered
         call = replace(lowered.call, arguments=self.renewed(compiled, args, kwargs))
@@ -416,7 +419,7 @@ class Jits(Infos):
         return built != given
 
     def misshapen(self, name: str, built: trees.Tree, given: trees.Tree) -> Exception:
-        """The error that says where two structures differ. AOT-31, AOT-32."""
+        """The error that says where two structures differ. AOT-31, AOT-32, AOT-37."""
         was, now = (", ".join(map(_reached, it.paths)) or "nothing" for it in (built, given))
         where = _reached(trees.departs(built, given))
         return TypeError(f"{name} was compiled for arrays at {was}, and is called with arrays at {now}: see {where}")
@@ -504,7 +507,7 @@ class Jits(Infos):
     def hand_over(self, argument: Argument, built: Sharding) -> np.ndarray:
         """The value of an argument for a compiled program, which leaves the argument as it is.
 
-        DEV-51, DEV-53, AOT-01, AOT-08.
+        DEV-51, DEV-53, AOT-01, AOT-08, AOT-41, AOT-46.
         """
         if isinstance(argument.value, Array) and argument.committed is None:
             return self.place_loose(argument.value, built)
@@ -517,7 +520,7 @@ class Jits(Infos):
     # --- a lowered text -----------------------------------------------------------------------------------------------
 
     def text(self, lowered: Lowered, dialect: str | None) -> str:
-        """The module as a text: StableHLO where nothing else is asked for. AOT-56, AOT-63."""
+        """The module as a text: StableHLO where nothing else is asked for. ABS-11, ABS-12, AOT-56, AOT-63."""
         if dialect not in (None, "stablehlo", "hlo"):
             raise self.unknown_dialect(dialect)
         return self.hlo_text(lowered) if dialect == "hlo" else self.stablehlo_text(lowered)
@@ -531,7 +534,10 @@ class Jits(Infos):
         return ValueError(f"a program has a text as stablehlo or hlo, and not as {dialect!r}")
 
     def hlo_text(self, lowered: Lowered) -> str:
-        """The declaration of an HLO module, for either partitioner free of Shardy's words. AOT-60, AOT-61, MEM-56."""
+        """The declaration of an HLO module, for either partitioner free of Shardy's words.
+
+        MEM-56, AOT-60, AOT-61, AOT-63.
+        """
         call = lowered.call
         ins = [
             (call.arguments[at].aval, call.arguments[at].wanted or call.arguments[at].committed) for at in lowered.kept
@@ -584,7 +590,10 @@ class Jits(Infos):
         return sharding
 
     def constraint_written(self, sharding: Sharding, aval: Aval) -> Sharding:
-        """How a module says what a constraint asks, with what it leaves to the partitioner. SHD-46, SHD-47, SHD-49."""
+        """How a module says what a constraint asks, with what it leaves to the partitioner.
+
+        SHD-46, SHD-47, SHD-49, SHD-50, SHD-55.
+        """
         return sharding
 
     def declared_donated(self, lowered: Lowered, argument: int, devices: int) -> dict[str, Any]:

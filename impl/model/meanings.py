@@ -29,14 +29,17 @@ class Meanings:
     def equivalent(self, one: Sharding, other: Sharding, ndim: int) -> bool:
         """Whether arrays of that rank lie the same way in both, however they are written: an equivalence.
 
-        SHD-01, SHD-07, SHD-08, SHD-09, SHD-10.
+        SHD-01, SHD-07, SHD-08, SHD-09, SHD-10, ABS-68.
         """
         return (
             self.same_devices_in_order(one, other) and self.same_memory(one, other) and self.same_cut(one, other, ndim)
         )
 
     def same_devices_in_order(self, one: Sharding, other: Sharding) -> bool:
-        """The same devices in the same order; without devices, as many of none. SHD-03, SHD-04, SHD-06, ABS-68."""
+        """The same devices in the same order; without devices, as many of none.
+
+        SHD-03, SHD-04, SHD-06, SHD-10, ABS-68.
+        """
         if one.abstract or other.abstract:
             return one.abstract and other.abstract and one.num_devices == other.num_devices
         return one.ordered == other.ordered
@@ -46,13 +49,13 @@ class Meanings:
         return one.memory_kind == other.memory_kind
 
     def same_cut(self, one: Sharding, other: Sharding, ndim: int) -> bool:
-        """The same tile at each place, for arrays of that rank. SHD-02, ORD-64."""
+        """The same tile at each place, for arrays of that rank. ORD-64, SHD-01, SHD-02, SHD-09."""
         return one.tiling(ndim) == other.tiling(ndim)
 
     def equal(self, one: Sharding, other: Sharding) -> bool:
         """Whether both were made of equal parts, which makes them equivalent.
 
-        SHD-11, SHD-12, SHD-14, SHD-15, MEM-21, MEM-23, MEM-25, ORD-60, ORD-61, ABS-61.
+        ORD-60, ORD-61, SHD-11, SHD-12, SHD-14, SHD-15, SHD-36, ABS-61, MEM-21, MEM-23, MEM-25.
         """
         return type(one) is type(other) and one._parts == other._parts
 
@@ -63,7 +66,10 @@ class Meanings:
     # --- cut by them --------------------------------------------------------------------------------------------------
 
     def divides(self, count: int, size: int) -> bool:
-        """Whether a dimension is cut into so many tiles evenly; one of size 0 always is. SHD-16, SHD-24."""
+        """Whether a dimension is cut into so many tiles evenly; one of size 0 always is.
+
+        SHD-16, SHD-24, SHD-53, SHD-54.
+        """
         return size % count == 0
 
     def shard_shape(self, sharding: Sharding, shape: Shape) -> Shape:
@@ -120,7 +126,7 @@ class Meanings:
     def written(self, sharding: Sharding) -> str:
         """A sharding in one line, with all in which two can differ but for the devices of a mesh.
 
-        SHD-41, SHD-42, ORD-62.
+        ORD-62, SHD-41, SHD-42, SHD-43.
         """
         return sharding.shown()
 

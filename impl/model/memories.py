@@ -38,7 +38,11 @@ class Memories(Agreement):
     # --- an argument and its in_shardings -----------------------------------------------------------------------------
 
     def agree(self, call: Call) -> Side | None:
-        """Refuses sides that lie apart, and arguments of which another kind is asked. MEM-35, MEM-38, MEM-59."""
+        """Refuses sides that lie apart, and arguments of which another kind is asked.
+
+        DEV-14, DEV-15, DEV-16, DEV-17, DEV-18, MSH-70, ABS-15, ABS-16, ABS-44, ABS-45, ABS-46, ABS-47, MEM-35, MEM-38,
+        MEM-59, DON-66.
+        """
         home = super().agree(call)
         for it in call.arguments:
             if it.wanted is not None and it.committed is not None and self.in_other_memory(it.committed, it.wanted):
@@ -51,7 +55,7 @@ class Memories(Agreement):
         return None not in kinds and len(kinds) > 1
 
     def wrong_memory(self, name: str, argument: Argument, lies: Sharding, wanted: Sharding) -> Exception:
-        """The error that names an argument in the wrong memory, and both kinds. MEM-35, MEM-36, MEM-37."""
+        """The error that names an argument in the wrong memory, and both kinds. MEM-35, MEM-36, MEM-37, MEM-38."""
         return ValueError(
             f"{name} was called with{self.word_argument_in(argument)} in {self.word_kind(lies.memory_kind)}, and its "
             f"in_shardings ask for {self.word_kind(wanted.memory_kind)}: put it there first, or ask for where it is"
@@ -150,7 +154,10 @@ class Memories(Agreement):
         return found[0] if found else None
 
     def mixed_memories(self, name: str, kinds: Sequence[str]) -> Exception:
-        """The error that names an operation on operands in several kinds of memory, and the kinds. MEM-39, MEM-40."""
+        """The error that names an operation on operands in several kinds of memory, and the kinds.
+
+        MEM-39, MEM-40, MEM-41.
+        """
         words = ", ".join(map(self.word_kind, kinds))
         return ValueError(f"{name} takes operands in one kind of memory: got some in {words}; put them into one first")
 

@@ -54,9 +54,9 @@ class Puts(Arrays):
     def device_put(self, x: Any, device: Any = None, *, donate: Any = False, may_alias: Any = None) -> Any:
         """Puts each leaf of a pytree to its place, with its flags; `device`, `donate` and `may_alias` are prefixes.
 
-        Whatever is refused is refused before any leaf is touched. PUT-03, PUT-04, PUT-05, PUT-50, PUT-51, PUT-52.
-        Both flags at once are refused whatever is put. PUT-01, PUT-02, PUT-23, PUT-48, PUT-58, PUT-76.
-        What comes back has the structure of what was put. PUT-46, PUT-78, ORD-40.
+        Whatever is refused is refused before any leaf is touched. PUT-03, PUT-04, PUT-05, PUT-50, PUT-51, PUT-52. Both
+        flags at once are refused whatever is put. PUT-01, PUT-02, PUT-23, PUT-48, PUT-58, PUT-76. What comes back has
+        the structure of what was put. PUT-46, PUT-78, ORD-40, ABS-52, ABS-55.
         """
         leaves, tree = trees.flatten(x)
         targets = self.prefix(device, tree, "device")
@@ -89,7 +89,7 @@ class Puts(Arrays):
     def check(self, leaves: Sequence[Any], targets: Sequence[Target], rows: Sequence[Row]) -> None:
         """All that can be refused of a call is refused here.
 
-        PUT-42, PUT-43, PUT-44, PUT-47, PUT-50, PUT-53, ORD-34.
+        PUT-42, PUT-43, PUT-44, PUT-47, PUT-50, PUT-53, ORD-34, ABS-54.
         """
         self.check_donated_once(leaves, rows)
         for leaf, target in zip(leaves, targets, strict=True):
@@ -147,7 +147,7 @@ class Puts(Arrays):
     def place(self, x: Any, target: Target) -> Place:
         """Where a leaf is to lie: where it was told to, or where it lies.
 
-        PUT-07, PUT-33, PUT-34, MEM-15, MEM-47, ORD-03, ORD-04, ORD-33, MSH-68.
+        PUT-07, PUT-33, PUT-34, ORD-02, ORD-03, ORD-04, ORD-30, ORD-33, ORD-34, MSH-68, MEM-15, MEM-47.
         """
         if target is None and isinstance(x, Array):
             return Place(x.sharding, x.layout)
@@ -197,7 +197,7 @@ class Puts(Arrays):
     def reorder(self, x: Array, new: Sharding) -> Array:
         """The same shards, where they are, as an array over the devices in their new order; and the module to move it.
 
-        ORD-20, ORD-21, ORD-22.
+        ORD-20, ORD-21.
         """
         old = self.renumber(x.sharding, new)
         held = dict(zip(x.sharding.ordered, x.buffers, strict=True))
@@ -205,7 +205,7 @@ class Puts(Arrays):
         return Array(self._model, x.aval, old, tuple(held[device] for device in old.ordered), x.committed, x.layout)
 
     def renumber(self, old: Sharding, new: Sharding) -> Sharding:
-        """The old sharding over the new one's devices: its mesh says in which order it takes them. ORD-20, ORD-22."""
+        """The old sharding over the new one's devices: its mesh says in which order it takes them. ORD-20."""
         return renumbered(old, new)
 
     def text_of_reorder(self, x: Array, old: Sharding, new: Sharding) -> str:
@@ -248,7 +248,7 @@ class Puts(Arrays):
     def copy(self, x: Array, moves: plan.Plan, position: int, device: Device, kind: str, layout: Order) -> Buffer:
         """A shard on memory of its own, put together from pieces.
 
-        PUT-06, PUT-17, PUT-18, PUT-19, PUT-20, PUT-21, PUT-34, PUT-41, PUT-66, PUT-67.
+        PUT-06, PUT-17, PUT-18, PUT-19, PUT-20, PUT-21, PUT-34, PUT-41, PUT-66, PUT-67, ORD-01.
         """
         like = x.buffers[0].data
         data = room(moves.new.sizes + like.shape[x.ndim :], like.dtype, layout)

@@ -102,7 +102,7 @@ class Programs(Functions, Memories):
     def call(self, call: Call) -> list[Any]:
         """Runs a program: what is refused is refused before anything is compiled, moved or deleted.
 
-        DEV-14, DEV-16, ORD-57, DON-47.
+        DEV-14, DEV-16, ORD-57, ABS-10, DON-47.
         """
         self.check_alive(call)
         compiled = self.compile(self.lower(call, self.agree(call)))
@@ -168,7 +168,7 @@ class Programs(Functions, Memories):
         )
 
     def compile(self, lowered: Lowered) -> Lowered:
-        """Compiles a program that is lowered, unless that is there already. DEV-16, DEV-49, DEV-59, ABS-06."""
+        """Compiles a program that is lowered, unless that is there already. DEV-16, DEV-26, DEV-49, DEV-59, ABS-06."""
         key = self.compile_key(lowered)
         executable = self.caches.compilation.get(lowered.module, key)
         if executable is None:
@@ -179,7 +179,7 @@ class Programs(Functions, Memories):
         return replace(lowered, ins=executable.ins, outs=executable.outs)
 
     def compile_key(self, lowered: Lowered) -> CompileKey:
-        """All that a compiled program depends on beside its module."""
+        """All that a compiled program depends on beside its module. ABS-06."""
         home = lowered.home
         return CompileKey(self.devices_of(home), self.results_commit(home), typed(lowered.call.options))
 
@@ -211,7 +211,7 @@ class Programs(Functions, Memories):
     def feed(self, argument: Argument, home: Side | None) -> np.ndarray:
         """The value of an argument for a call, whole however it is cut; it stays as it is.
 
-        DEV-20, DEV-23, DEV-38, MEM-17, MEM-20, MEM-46, ABS-08, ABS-10, DON-22, DON-26, MSH-69.
+        DEV-20, DEV-23, DEV-38, MSH-69, ABS-08, ABS-10, MEM-17, MEM-20, MEM-46, DON-22, DON-26, DON-67.
         """
         if not isinstance(argument.value, Array):
             return constant(argument.value)
@@ -245,14 +245,17 @@ class Programs(Functions, Memories):
     def shardings_out(self, call: Call, home: Side | None) -> tuple[Sharding, ...]:
         """Where results lie: as out_shardings say, as the program says, or else whole where it runs.
 
-        DEV-21, DEV-25, DEV-26, DEV-34, ABS-02, ABS-03, ABS-14, ORD-53.
+        DEV-21, DEV-25, DEV-26, DEV-34, ORD-53, SHD-52, SHD-56, SHD-58, ABS-02, ABS-03, ABS-14.
         """
         found = self.propagated(call.program, [it.wanted or it.committed for it in call.arguments])
         lie = [wanted or said or self.everywhere(home) for wanted, said in zip(call.outs, found, strict=True)]
         return tuple([self.on_devices(it, home) for it in lie])
 
     def on_devices(self, sharding: Sharding, home: Side | None) -> Sharding:
-        """A sharding over an abstract mesh, on a call's devices in their order; any other is itself. ABS-09, ABS-18."""
+        """A sharding over an abstract mesh, on a call's devices in their order; any other is itself.
+
+        ABS-02, ABS-09, ABS-18.
+        """
         if not abstract(sharding):
             return sharding
         grid = np.array(self.devices_of(home), dtype=object).reshape(sharding.mesh.axis_sizes)
@@ -293,7 +296,7 @@ class Programs(Functions, Memories):
         return [lies.get(var) for var in program.outputs]
 
     def propagated_by(self, equation: Equation, operands: Sequence[Sharding | None]) -> list[Sharding | None]:
-        """How the outputs of one operation lie."""
+        """How the outputs of one operation lie. ABS-09, ABS-14."""
         if equation.name == "jit":
             ins = [wanted or lies for wanted, lies in zip(equation.params["ins"], operands, strict=True)]
             found = self.propagated(equation.params["programs"][0], ins)
@@ -327,7 +330,7 @@ class Programs(Functions, Memories):
     ) -> Array:
         """A result: never in memory of an argument that was not donated.
 
-        PUT-56, PUT-57, DON-10, DON-11, MEM-48, MEM-49, DON-64.
+        PUT-56, PUT-57, ABS-07, MEM-48, MEM-49, DON-10, DON-11, DON-64.
         """
         return self.spread(value, sharding, committed=committed, aval=aval, reuse=reuse)
 

@@ -67,7 +67,7 @@ class Transforms(Control):
     def eval_shape(self, fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """What a function would return, without values: nothing runs.
 
-        PUT-59, PUT-71, PUT-72, PUT-73, PUT-79, DON-71.
+        PUT-59, PUT-71, PUT-72, PUT-73, PUT-79, DON-71, AOT-42.
         """
         bound = bind(function(fun, "eval_shape"), args, kwargs)
         program = self.trace(name_of(fun), bound.function, [it.aval for it in bound.arguments])
