@@ -77,6 +77,21 @@ class Put(Between):  # xy_to_perm-copy-f32_8x8
 
 
 @dataclass(frozen=True)
+class First(Put):  # xy_to_perm-copy-f32_8x8
+    """The same, of all there are: some of the rest, and few of those that end the process, are put with every run."""
+
+    @property
+    def wide(self) -> bool:
+        there = (self.source, self.target, self.array)
+        if self.id in DEADLY:
+            return False
+        if self.flags in ("donate", "move") and (self.target == "other4" or there in KEYS):
+            return True
+        held = self.source in HELD or (self.source, self.target) == ("rep", "pinned1")
+        return there in REST and self.source not in HOSTS and not held and self.array in (WIDE, *CUT)
+
+
+@dataclass(frozen=True)
 class Pair(Between):  # xy_to_yx-copy-delete_input-f32_8x8
     flags: str
     act: str
@@ -87,6 +102,17 @@ class Pair(Between):  # xy_to_yx-copy-delete_input-f32_8x8
 class Use(Between):  # mesh1_to_other4-repr-f32_8x8
     use: str
     array: str
+
+
+@dataclass(frozen=True)
+class Later(Use):  # mesh1_to_other4-repr-f32_8x8
+    """The same, of which few that end the process are made with every run."""
+
+    @property
+    def wide(self) -> bool:
+        if (self.source, self.target) == ONCE:
+            return self.use != "traceback"
+        return self.target == "other4" and (self.source != "mesh1" or self.use not in FATAL)
 
 
 @dataclass(frozen=True)
@@ -116,6 +142,17 @@ class Plain(Between):  # xy_to_perm-f32_8x8
 class Ordered(Between):  # xy_to_perm-keep_donate-f32_8x8
     order: str
     array: str
+
+
+@dataclass(frozen=True)
+class Inside(Between):  # xy_to_same-copy-delete-f32_8x8
+    flags: str
+    then: str
+    array: str
+
+    @property
+    def wide(self) -> bool:
+        return self.flags in TWINS  # each is a program
 
 
 @dataclass(frozen=True)
@@ -276,6 +313,13 @@ ELSE: dict[str, dict[str, tuple[str, ...]]] = {
 """Everything else: every source of JAX's to every target, and more of the host's and of the other dtypes and shapes."""
 
 REST = {(s, t, it) for it, table in ELSE.items() for s, targets in table.items() for t in targets} - PUTS
+CUT = tuple(f"{dtype}_8x8" for dtype in (*OTHERS, *INTEGERS))
+KEYS = {("one", "dev1", "key_8x8"), ("xy", "perm", "key_8x8")}
+DEADLY = (
+    *("one_to_other4-donate-f32_8x8", "xy_to_other4-donate-f32_8x8", "xy_to_other4-move-f32_8x8"),
+    *("two_to_other4-donate-f32_8x8", "one_to_dev1-donate-key_8x8", "xy_to_perm-donate-key_8x8"),
+)
+"""Of the puts after which the process ends as soon as it asks whether the input is deleted, those of every run."""
 SPOKEN = ("alias", "copy", "donate", "both")
 """The rows that say both flags. Those that leave one at None mean two of them: `rows` compares them."""
 
@@ -306,10 +350,10 @@ def _of(table: Mapping[str, tuple[str, ...]]) -> Any:
 
 # --- the rows on everything -------------------------------------------------------------------------------------------
 
-puts = every(Put, flags=ROWS, **BETWEEN).where(_anything)
+puts = every(First, flags=ROWS, **BETWEEN).where(_anything)
 test_puts = judge(probe="put.put", cases=puts)
 
-refusals = every(Put, flags=["both"], **BETWEEN).where(_anything)
+refusals = every(First, flags=["both"], **BETWEEN).where(_anything)
 test_refusals = judge(probe="put.refused", cases=refusals)
 
 swaps = every(Put, flags=ROWS, **FIRST).where(_of({"np_swapped": ("none", "dev1", "xy", "rep", "pinned")}))
@@ -367,7 +411,9 @@ USED = {
     ("one", "other4"): ("jit",),
     ONCE: ("add", "live_arrays", "traceback"),
 }
-uses = every(Use, use=USES, **FIRST).where(lambda c: c.use in USED.get((c.source, c.target), ()))
+FATAL = ("is_deleted", "repr", "add", "delete", "live_arrays", "memory_profile", "traceback")
+"""The uses that end the process in each way of theirs."""
+uses = every(Later, use=USES, **FIRST).where(lambda c: c.use in USED.get((c.source, c.target), ()))
 test_uses = judge(probe="put.use", cases=uses, limit=10)
 
 TWINS = {"default": "alias", "move": "donate"}
@@ -431,7 +477,7 @@ test_misfits = judge(probe="put.misfit", cases=misfits)
 KEEPING = ("default", "alias", "copy")
 
 INSIDE = {"one": ("none", "same"), "xy": ("none", "same", "yx", "rep")}
-insides = every(Then, flags=ROWS, then=["look", "delete"], **FIRST).where(_of(INSIDE))
+insides = every(Inside, flags=ROWS, then=["look", "delete"], **FIRST).where(_of(INSIDE))
 test_insides = judge(probe="put.inside", cases=insides)
 
 TRANSFORMED = {"one": ("none", "dev1"), "xy": ("same", "perm")}
