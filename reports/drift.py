@@ -43,9 +43,11 @@ class Difference:
 
 def compare(old: Ledger, new: Ledger, cases: Cases) -> list[Difference]:
     """What differs, by rule. Cells are named where `cases` has the rule's; else counts have to do."""
-    found = _changes(old, new, cases)
-    rules = sorted(old.rule.keys() | new.rule.keys())
-    told = [_rule(rule, old.rule.get(rule), new.rule.get(rule), found, cases) for rule in rules]
+    rules = [rule for rule in sorted(old.rule.keys() | new.rule.keys()) if _lines(old, rule) != _lines(new, rule)]
+    found = _changes(old, new, {rule: cases[rule] for rule in rules if rule in cases})
+    told: list[Difference | None] = [
+        _rule(rule, old.rule.get(rule), new.rule.get(rule), found, cases) for rule in rules
+    ]
     told += [
         _question(question, old.question.get(question), new.question.get(question))
         for question in sorted(old.question.keys() | new.question.keys())
@@ -99,6 +101,10 @@ def _places(pairs: Sequence[tuple[Ledger, Ledger]]) -> str:
     return visible("; ".join(f"{told} {' and '.join(partitioners)}" for told, partitioners in named.items()), 300)
 
 
+def _lines(ledger: Ledger, rule: str) -> list[str]:
+    return list(rule_lines(rule, ledger.rule[rule])) if rule in ledger.rule else []
+
+
 def _changes(old: Ledger, new: Ledger, cases: Cases) -> pd.DataFrame:
     """The cells that changed, as those of two runs are compared; what a ledger says of a cell counts as observed."""
     return diff.changes(diff.met(_frame(old, cases), _frame(new, cases)), b_is_whole=True)
@@ -120,9 +126,7 @@ def _frame(ledger: Ledger, cases: Cases) -> pd.DataFrame:
     return frame.assign(name=frame["case"], pair=0)
 
 
-def _rule(rule: str, old: Entry | None, new: Entry | None, changes: pd.DataFrame, cases: Cases) -> Difference | None:
-    if old and new and rule_lines(rule, old) == rule_lines(rule, new):
-        return None
+def _rule(rule: str, old: Entry | None, new: Entry | None, changes: pd.DataFrame, cases: Cases) -> Difference:
     if old is None or new is None:
         word, only = ("new", new) if new else ("gone", old)
         told = f"{word}: {plural(only.total, 'cell')}, {only.count(*HELD)} hold" if only else word

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import combinations
 
 BUT = "!"
@@ -41,6 +42,7 @@ def expand(patterns: Iterable[str], cases: Iterable[str]) -> frozenset[str]:
     return frozenset(case for case in cases if matches(case) and not left_out(case))
 
 
+@cache  # partitioners, and versions of JAX, mostly deviate alike
 def _cover(wanted: frozenset[str], cases: frozenset[str]) -> tuple[str, ...]:
     """Globs that match these cases alone: the one that covers most first, then without those that others make needless.
 

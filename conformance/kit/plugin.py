@@ -185,6 +185,12 @@ class Conformance:
         """Whether the run was asked for less than the whole suite."""
         return bool(self.config.option.rule) or not self.asked(whole=True)
 
+    @property
+    def ahead(self) -> bool:
+        """Whether all that is collected will be judged here, so that hosts may begin with it meanwhile."""
+        named = any("::" in argument for argument in self.config.args)
+        return self.worker is None and not (self.controls or self.config.option.collectonly or named or self._picks())
+
     def _picks(self) -> bool:
         """Whether an option of pytest may leave cells out; which ones, only those who collect know."""
         return any(getattr(self.config.option, it, None) for it in PICKING)
@@ -261,6 +267,8 @@ class Conformance:
                 raise collector.CollectError(str(mistake)) from None
             self.mistake = self.mistake or str(mistake)
             return []
+        if self.ahead:
+            run.want(cells)
         return [CellItem.of(cell, collector, run) for cell in cells]
 
     @pytest.hookimpl(wrapper=True)

@@ -131,17 +131,17 @@ class Pool:
         return lane.hello
 
     def want(self, requests: Iterable[Request]) -> None:
-        """Queues requests, in this order, to be sent ahead of being taken."""
+        """Queues requests, in this order, to be sent ahead of being taken, and sends what the hosts are ready for."""
         for request in requests:
             if request not in self.attempts:
                 self.attempts[request] = attempt = Attempt(request)
                 self._lane(request.configuration).queue.append(attempt)
+        self._pump(0)
 
     def take(self, request: Request) -> Outcome:
         """Waits for a request's outcome."""
         self.want([request])
         attempt, lane = self.attempts[request], self._lane(request.configuration)
-        self._pump(0)
         while attempt.outcome is None:
             self._pump()
         attempt.taken = True
