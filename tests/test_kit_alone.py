@@ -116,7 +116,11 @@ def test_the_version_of_the_name_must_be_there(run, tmp_path):
 
 
 def test_another_subject_may_be_of_another_version(run, tmp_path):
-    other = (tmp_path / "toy" / "subject.py").read_text().replace('"jax": version or "1.0"', '"contract": "2.0"')
+    other = (
+        (tmp_path / "toy" / "subject.py")
+        .read_text()
+        .replace('"jax": self.version or version or "1.0"', '"contract": "2.0"')
+    )
     (tmp_path / "toy" / "other.py").write_text(other.replace("partitioner):", "partitioner, *argument):", 1))
     status, said = run("TOY-01", "fine", subject="toy.other")
     assert (status, "configuration toy.other 2.0, cpu:8, shardy" in said) == (0, True)
