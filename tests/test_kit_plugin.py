@@ -74,6 +74,23 @@ def toy(pytester, monkeypatch):
     return write
 
 
+def test_hosts_begin_while_the_rest_is_collected(toy):
+    suite = toy("fine", "other")
+    waits = """
+        import os, time
+        from pathlib import Path
+
+        for _ in range(200):
+            if begun := Path(os.environ["TOY_LOG"]).read_text():
+                break
+            time.sleep(0.05)
+        assert begun, "nothing was asked of the hosts yet"
+    """
+    (suite.path / "test_waits.py").write_text(dedent(waits))
+    assert suite.run(str(suite.path)).outcomes == toy("fine", "other").run(str(suite.path / "test_toy.py")).outcomes
+    assert suite.observed == {"fine": 1, "other": 1}
+
+
 def test_every_verdict_in_pytests_words(toy):
     run = toy("fine", "other", "crash", "wrong", "raise").run("toy", "-v")
     assert run.verdicts == {
