@@ -43,7 +43,7 @@ class Formed(Eight):
 
 
 @dataclass(frozen=True)
-class Run(Formed):  # constraint-first_last
+class Called(Formed):  # constraint-first_last
     form: str
     sides: str
 
@@ -51,6 +51,10 @@ class Run(Formed):  # constraint-first_last
     def exact(self) -> bool:
         """Whether the program says how its result is cut; through loops and branches, and backwards, it does not."""
         return self.form not in ("scan", "scan_map", "cond", "while", "grad", "vmap")
+
+
+class Run(Called):
+    """A case of calls for two sets of devices in turn."""
 
     @property
     def wide(self) -> bool:
@@ -92,21 +96,13 @@ guests = every(Guest, form=("constraint", "map"), side=("rep", "columns", "renam
 test_guests = judge(probe="abs.guest", cases=guests)
 
 
-class Text(Run):
-    """A case of what is lowered."""
-
-    @property
-    def wide(self) -> bool:
-        return False
-
-
 texts = every(
-    Text, form=("constraint", "map", "both", "inner", "scan", "cond", "grad"), sides=("first_last", "order")
+    Called, form=("constraint", "map", "both", "inner", "scan", "cond", "grad"), sides=("first_last", "order")
 ).where(lambda c: c.sides == "first_last" or c.form in ("constraint", "map"))
 test_texts = judge(probe="abs.text", cases=texts)
 
 
-class Concrete(Run):
+class Concrete(Called):
     """A case of a mesh with devices."""
 
     @property
@@ -202,9 +198,13 @@ test_pairs = judge(probe="abs.pair", cases=pairs)
 
 
 @dataclass(frozen=True)
-class Counted(Formed):  # scan-eight
+class Met(Formed):  # scan-eight
     form: str
     given: str
+
+
+class Counted(Met):
+    """A case of another number of devices."""
 
     @property
     def wide(self) -> bool:
@@ -218,15 +218,7 @@ counts = every(Counted, form=COUNTED, given=("two", "eight", "dev0", "four")).wh
 test_counts = judge(probe="abs.count", cases=counts)
 
 
-class Nowhere(Counted):
-    """A case in which nothing names devices."""
-
-    @property
-    def wide(self) -> bool:
-        return False
-
-
-nowheres = every(Nowhere, form=NOWHERE, given=("free", "numpy"))
+nowheres = every(Met, form=NOWHERE, given=("free", "numpy"))
 test_nowheres = judge(probe="abs.nowhere", cases=nowheres)
 
 

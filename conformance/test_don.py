@@ -411,15 +411,21 @@ uses = last(
 test_uses = judge(probe="don.use", cases=uses, limit=8.0)
 
 
-@dataclass(frozen=True)
-class Twice(At):  # first-hot-xy
-    order: str
-    how: str
+class Ending(At):
+    """A case of what ends or occupies the process on several devices: few of these are judged in every run."""
+
     place: str
 
     @property
     def wide(self) -> bool:
         return self.place != "one" and self.id not in DEADLY
+
+
+@dataclass(frozen=True)
+class Twice(Ending):  # first-hot-xy
+    order: str
+    how: str
+    place: str
 
 
 twices = last(
@@ -431,14 +437,10 @@ test_twices = judge(probe="don.twice", cases=twices, limit=8.0)
 
 
 @dataclass(frozen=True)
-class View(At):  # alias-first-xy
+class View(Ending):  # alias-first-xy
     view: str
     order: str
     place: str
-
-    @property
-    def wide(self) -> bool:
-        return self.place != "one" and self.id not in DEADLY
 
     @property
     def needs(self) -> tuple[str, ...]:
